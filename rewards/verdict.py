@@ -131,7 +131,7 @@ class Sample:
     task: str | None = None
     num_tokens: int | None = None
     truncated: bool | None = None
-    meta: Mapping[str, Any] = field(default=_EMPTY)
+    meta: Mapping[str, Any] = field(default_factory=lambda: _EMPTY)
 
     @property
     def text(self) -> str:
