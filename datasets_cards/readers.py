@@ -1,0 +1,161 @@
+"""From a raw row to what judges it: gold readers and test readers, by name, as the cards name them.
+
+A reader is a plain function of the row and the card's column path. It returns the field or raises
+`UnusableRow` with the reason; it never guesses. A row without a usable gold is counted and shown, and
+never reaches a verifier: a comparison with the word "notfound" is no fact about any completion.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+Row = Mapping[str, Any]
+
+PLACEHOLDERS: Final = frozenset(
+    ("proof", "notfound", "not found", "not_found", "none", "null", "nan", "n/a", "unknown", "error", "tbd", "todo")
+)
+"""Words that data sets write where there is no answer (a quarter of NuminaMath-1.5's rows)."""
+
+_NUMBER: Final = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?")
+_LIST_AS_TEXT: Final = re.compile(r"""^\[\s*(?:['"].*['"]|[-+]?\d[\d.\s,+-]*,[\d.\s,+-]*)\s*\]$""", re.DOTALL)
+
+
+class UnusableRow(ValueError):
+    """The row cannot be judged; the message says why."""
+
+
+def at(row: Row, path: str) -> Any:
+    """The value at a dotted path such as `reward_model.ground_truth`; None where a step is absent."""
+    value: Any = row
+    for step in path.split("."):
+        if not isinstance(value, Mapping):
+            return None
+        value = value.get(step)
+    return value
+
+
+def plain(row: Row, path: str) -> str | list[str]:
+    """The column as it stands: text, a number, or a list of acceptable answers."""
+    value = at(row, path)
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        return _text_gold(value, path)
+    if isinstance(value, Sequence) and not isinstance(value, bytes) and value:
+        return [_text_gold(item, path) for item in value]
+    raise UnusableRow(f"{path} is {value!r}; a gold is text, a number, or a list of acceptable answers")
+
+
+def _text_gold(value: Any, path: str) -> str:
+    text = str(value).strip()
+    if not text:
+        raise UnusableRow(f"{path} is empty")
+    if text.lower() in PLACEHOLDERS:
+        raise UnusableRow(f"{path} is the placeholder word {text!r}, not an answer")
+    if _LIST_AS_TEXT.match(text) and ("'" in text or '"' in text):
+        raise UnusableRow(f"{path} is a list written as text, {text[:60]!r}; store a real list of acceptable answers")
+    return text
+
+
+def number_after_hashes(row: Row, path: str) -> str:
+    """GSM8K: the number after the last `####`, without thousands commas or a currency sign: `-1,234.5` -> `-1234.5`."""
+    text = at(row, path)
+    if not isinstance(text, str):
+        raise UnusableRow(f"{path} is {text!r}; allowed: a worked solution that ends with '#### <number>'")
+    _, mark, tail = text.rpartition("####")
+    if not mark:
+        raise UnusableRow(f"{path} has no '####' before its final number")
+    shown = tail.strip()
+    sign, rest = ("-", shown[1:].lstrip()) if shown[:1] in ("-", "\u2212") else ("", shown.removeprefix("+"))
+    for symbol in ("$", "€", "£"):
+        rest = rest.removeprefix(symbol).lstrip()
+    number = rest.rstrip(" .%").strip()
+    if not number or number[0] in "+-" or not _NUMBER.fullmatch(number):
+        raise UnusableRow(f"{path} ends with {shown[:60]!r} after '####', which is not one number")
+    return sign + number.replace(",", "")
+
+
+def last_box(row: Row, path: str) -> str:
+    r"""MATH: what stands in the last `\boxed{...}` (or `\fbox{...}`, or `\boxed 5`) of a worked solution."""
+    text = at(row, path)
+    if not isinstance(text, str):
+        raise UnusableRow(f"{path} is {text!r}; allowed: a worked solution with its answer in \\boxed{{...}}")
+    start = max(text.rfind("\\boxed"), text.rfind("\\fbox"))
+    if start < 0:
+        raise UnusableRow(f"{path} has no \\boxed{{...}}")
+    body = text[start:].partition("box")[2].removeprefix("ed").lstrip()
+    if not body.startswith("{"):
+        # `\boxed 5` and `\boxed\frac12` are TeX for a box around one token; a few rows of MATH write `\boxed 5$`.
+        token = re.split(r"[\s$]", body, maxsplit=1)[0].rstrip(".,")
+        if not token:
+            raise UnusableRow(f"{path} has an empty box")
+        return token
+    depth, index = 0, 0
+    while index < len(body):
+        letter = body[index]
+        if letter == "\\":
+            index += 2
+            continue
+        depth += (letter == "{") - (letter == "}")
+        if depth == 0:
+            inner = body[1:index].strip()
+            if not inner:
+                raise UnusableRow(f"{path} has an empty box")
+            return inner
+        index += 1
+    raise UnusableRow(f"{path} has a box whose brace is never closed")
+
+
+def check_function(row: Row, path: str) -> dict[str, Any]:
+    """HumanEval: a script that defines `check(candidate)`; the call to it is added here, once."""
+    script, entry = at(row, path), at(row, "entry_point")
+    if not isinstance(script, str) or "def check(" not in script:
+        raise UnusableRow(f"{path} does not define check(candidate)")
+    if not isinstance(entry, str) or not entry.isidentifier():
+        raise UnusableRow(f"entry_point is {entry!r}; allowed: the name of the function under test")
+    return {"kind": "asserts", "script": f"{script.rstrip()}\n\ncheck({entry})\n", "entry_point": entry}
+
+
+_CALLED: Final = re.compile(r"\bassert\s+\(*\s*(?:not\s+)?(?:(?:set|sorted|list|tuple|abs|round|str|math\.isclose)\s*\(\s*)*([A-Za-z_]\w*)\s*\(")
+
+
+def assert_list(row: Row, path: str) -> dict[str, Any]:
+    """MBPP: a list of assert statements with optional set-up code; the entry point is the function the first one calls."""
+    asserts = at(row, path)
+    if isinstance(asserts, str) or not isinstance(asserts, Sequence) or not asserts:
+        raise UnusableRow(f"{path} is {asserts!r}; allowed: a list of assert statements")
+    lines = [str(line).strip() for line in asserts]
+    if bad := [line for line in lines if not line.startswith("assert")]:
+        raise UnusableRow(f"{path} holds {bad[0][:60]!r}, which is no assert statement")
+    setup = at(row, "test_setup_code") or "\n".join(at(row, "test_imports") or ())
+    tests: dict[str, Any] = {"kind": "asserts", "script": "\n".join([*([setup.rstrip()] if setup else []), *lines]) + "\n"}
+    if found := _CALLED.match(lines[0]):
+        tests["entry_point"] = found[1]
+    return tests
+
+
+def instructions(row: Row, path: str) -> dict[str, Any]:
+    """IFEval and IFBench: ids and their keyword arguments, one dict per id.
+
+    On the Hub a row's `kwargs` are structs with every possible key, None where a key does not belong.
+    Only None is dropped: 0 is a value (EleutherAI/lm-evaluation-harness#4213).
+    """
+    ids, given = at(row, path), at(row, "kwargs")
+    if isinstance(ids, str) or not isinstance(ids, Sequence) or not ids:
+        raise UnusableRow(f"{path} is {ids!r}; allowed: a list of instruction ids")
+    if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != len(ids):
+        raise UnusableRow(f"kwargs must be a list with one mapping for each of the {len(ids)} instruction ids")
+    kwargs = [{k: v for k, v in (item or {}).items() if v is not None} for item in given]
+    return {"kind": "instructions", "instruction_id_list": list(ids), "kwargs": kwargs}
+
+
+GOLD_READERS: Final[Mapping[str, Callable[[Row, str], Any]]] = {
+    "plain": plain,
+    "number_after_hashes": number_after_hashes,
+    "last_box": last_box,
+}
+TEST_READERS: Final[Mapping[str, Callable[[Row, str], dict[str, Any]]]] = {
+    "check_function": check_function,
+    "assert_list": assert_list,
+    "instructions": instructions,
+}
