@@ -112,7 +112,7 @@ class Verifier(Generic[P_co]):
         """
         owner = self.name or type(self).__name__
         try:
-            self.params = type(self).Params(**params)  # type: ignore[assignment]
+            self.params = type(self).Params(**params)
         except ValidationError as error:
             raise ParamError(_param_message(owner, type(self).Params, error)) from None
 

@@ -78,9 +78,7 @@ def message_text(content: Any) -> str:
             for part in content
             if isinstance(part, str | Mapping)
         )
-    raise TypeError(
-        f"message content is a {type(content).__name__}; allowed: a string, a list of text parts, or null"
-    )
+    raise TypeError(f"message content is a {type(content).__name__}; allowed: a string, a list of text parts, or null")
 
 
 def chat_text(value: str | Sequence[Message]) -> str:
