@@ -76,7 +76,7 @@ def _wait(connection: socket.socket, event: int, deadline: float) -> None:
     poller = select.poll()
     poller.register(connection, event)
     remaining = deadline - time.monotonic()
-    if remaining <= 0 or not poller.poll(remaining * 1000):
+    if remaining <= 0 or not poller.poll(min(remaining * 1000, 2**30)):  # poll takes a C int
         raise _DeadlineCrossed
 
 
@@ -164,9 +164,12 @@ class _Worker:
             raise WorkerStartError(f"a worker could not start: {hello['failure']}")
         self.ready = True
 
-    def kill(self) -> int | None:
-        """SIGKILL the whole group and reap it. The return code tells who killed it."""
-        code = self.process.poll()
+    def kill(self, *, dying: bool = False) -> int | None:
+        """SIGKILL the whole group and reap it. Of a `dying` worker, the return code says how it came to that."""
+        code = None
+        if dying:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                code = self.process.wait(0.5)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
@@ -269,9 +272,9 @@ class WorkerPool:
                 self._idle.append(worker)
             self._free.notify()
 
-    def _replace(self, worker: _Worker) -> int | None:
+    def _replace(self, worker: _Worker, *, dying: bool = False) -> int | None:
         """Kill `worker`; its successor begins to import at once, so that the next task need not wait for it."""
-        code = worker.kill()
+        code = worker.kill(dying=dying)
         with self._free:
             self._busy.discard(worker)
             if not self._closed:
@@ -305,7 +308,7 @@ class WorkerPool:
                 return Outcome(failure=Failure(Reason.DEADLINE, f"no answer within {limit:g} s; the worker was killed"))
             except _Lost:
                 assert worker is not None
-                code = self._replace(worker)
+                code = self._replace(worker, dying=True)
                 killed = code is None or code == -signal.SIGKILL
                 kills, crashes = kills + killed, crashes + (not killed)
                 if kills >= MAX_LOSSES_BY_SIGKILL or crashes >= MAX_LOSSES_BY_CRASH:
