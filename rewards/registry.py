@@ -192,6 +192,19 @@ class BrokenPlugin:
 _BUILT_IN: dict[str, str] = {
     "math": "rewards.math_equivalence:MathEquivalence",
     "code": "rewards.code_tests:CodeTests",
+    "format": "rewards.format_checks:TagLayout",
+    "overlong": "rewards.length_penalties:Overlong",
+    "wrong_and_long": "rewards.length_penalties:WrongAndLong",
+    "cosine_length": "rewards.length_penalties:CosineLength",
+    "l1_exact": "rewards.length_penalties:L1Exact",
+    "l1_max": "rewards.length_penalties:L1Max",
+    "truncation_penalty": "rewards.length_penalties:TruncationPenalty",
+    "finished": "rewards.length_penalties:Finished",
+    "kimi_length": "rewards.length_penalties:KimiLength",
+    "lead_length": "rewards.length_penalties:LeadLength",
+    "shorter_bonus": "rewards.length_penalties:ShorterBonus",
+    "excess_length": "rewards.length_penalties:ExcessLength",
+    "gr3_length": "rewards.length_penalties:RescaledLength",
 }
 
 
