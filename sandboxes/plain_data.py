@@ -1,0 +1,346 @@
+"""Plain data across a pipe: exact builtin values to tagged JSON and back, with caps. Nothing is ever unpickled.
+
+Grammar of an encoded value (JSON):
+
+```
+value := null | true | false | INT                       INT: |i| < 2**53
+       | ["i", HEX] | ["f", HEX] | ["c", HEX, HEX]       other ints, floats (nan and inf too), complex
+       | ["s", TEXT] | ["b", HEX] | ["a", HEX]           str, bytes, bytearray
+       | ["l"|"t"|"S"|"z"|"Q", value...]                 list, tuple, set, frozenset, deque
+       | ["d"|"o"|"n"|"g", [value, value]...]            dict, OrderedDict, Counter, defaultdict (without its factory)
+       | ["r", value, value, value] | ["F", HEX, HEX]    range, Fraction
+       | ["D", TEXT] | ["T", KIND, INT...] | ["e"]       Decimal, date/time/datetime/timedelta (naive), Ellipsis
+       | ["h", INT, KIND, NAME]                          a handle: an object that stays on the other side
+       | ["u", NAME]                                     anything else: opaque
+```
+
+An instance of a user's subclass of a builtin (a namedtuple, an IntEnum) crosses as its builtin content when it keeps
+the builtin's own comparison; one that overrides comparison is opaque, because then `==` was meant to mean something
+that data cannot carry. Either way the comparison on this side is made on exact builtin types.
+"""
+
+from __future__ import annotations
+
+import collections
+import datetime
+import decimal
+import fractions
+import json
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+MAX_DEPTH: Final = 200
+"""Nesting of one value."""
+MAX_NODES: Final = 2_000_000
+"""Elements of one value."""
+MAX_COLLISIONS: Final = 256
+"""Dict keys or set elements that may share their hash: 2**61-1 and its multiples all hash to 0, and a dict of 100,000
+of them would cost the reader minutes."""
+
+_SMALL: Final = 1 << 53
+_MICROSECOND: Final = datetime.timedelta(microseconds=1)
+
+
+class DataTooBig(ValueError):
+    """A value over the byte, node or depth cap."""
+
+
+class Opaque:
+    """Stands for a value that is not plain data. Equal to nothing, itself included; has no truth value."""
+
+    __slots__ = ("type_name",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, type_name: str) -> None:
+        self.type_name = type_name
+
+    def __eq__(self, other: object) -> bool:
+        return False
+
+    def __ne__(self, other: object) -> bool:
+        return True
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"a {self.type_name} object from the sandbox is not plain data and has no truth value")
+
+    def __repr__(self) -> str:
+        return f"<Opaque {self.type_name}>"
+
+
+class Handle:
+    """Names an object that stays on the other side of the pipe. Used by the two boxes of `Sandbox.judge` only."""
+
+    __slots__ = ("kind", "name", "number")
+
+    def __init__(self, number: int, kind: str, name: str) -> None:
+        self.number, self.kind, self.name = number, kind, name
+
+
+Keep = Callable[[Any], "list[Any] | None"]
+"""Given an object that is not plain data: its encoded handle, or None to send it as opaque."""
+
+_COMPARISONS: Final = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__")
+_BASES: Final = (bool, int, float, complex, str, bytes, list, tuple, set, frozenset, dict)
+
+
+def _builtin_content(value: Any) -> Any:
+    """The builtin content of a subclass instance that keeps its builtin's comparison, else `value` itself."""
+    cls = type(value)
+    for base in _BASES:
+        if base in cls.__mro__:
+            for name in _COMPARISONS:
+                if getattr(cls, name, None) is not getattr(base, name, None):
+                    return value
+            if base is str:
+                return str.__str__(value)
+            if base is int:
+                return int.__index__(value)
+            if base is float:
+                return float.__float__(value)
+            if base is dict:
+                return dict(dict.items(value))
+            if base is complex or base is bool:
+                return value
+            return base(base.__iter__(value))
+    return value
+
+
+def encode(value: Any, *, keep: Keep | None = None) -> Any:
+    """The JSON-plain form of `value`.
+
+    Args:
+        keep: turns an object that is not plain data into a handle; without it such an object is opaque.
+
+    Raises:
+        DataTooBig: deeper than MAX_DEPTH or more than MAX_NODES elements (a cyclic list is endlessly deep).
+    """
+    budget = [MAX_NODES]
+
+    def walk(item: Any, depth: int) -> Any:
+        budget[0] -= 1
+        if depth > MAX_DEPTH or budget[0] < 0:
+            raise DataTooBig(f"a value deeper than {MAX_DEPTH} or of more than {MAX_NODES} elements")
+        kind = type(item)
+        if item is None or kind is bool:
+            return item
+        if kind is int:
+            return item if -_SMALL < item < _SMALL else ["i", hex(item)]
+        if kind is str:
+            return ["s", item]
+        if kind is float:
+            return ["f", item.hex()]
+        below = depth + 1
+        tag = _SEQUENCES.get(kind)
+        if tag is not None:
+            budget[0] -= len(item)  # cheap early refusal, before the list of children is built
+            return [tag, *[walk(child, below) for child in item]]
+        tag = _MAPPINGS.get(kind)
+        if tag is not None:
+            return [tag, *[[walk(key, below), walk(child, below)] for key, child in item.items()]]
+        if kind is complex:
+            return ["c", item.real.hex(), item.imag.hex()]
+        if kind is bytes:
+            return ["b", item.hex()]
+        if kind is bytearray:
+            return ["a", item.hex()]
+        if kind is range:
+            return ["r", walk(item.start, below), walk(item.stop, below), walk(item.step, below)]
+        if kind is fractions.Fraction:
+            return ["F", hex(item.numerator), hex(item.denominator)]
+        if kind is decimal.Decimal:
+            return ["D", str(item)]
+        if item is Ellipsis:
+            return ["e"]
+        moment = _encode_moment(item, kind)
+        if moment is not None:
+            return moment
+        if getattr(kind, "__module__", None) == "numpy" and "numpy" in sys.modules:
+            numpy = sys.modules["numpy"]
+            if isinstance(item, numpy.generic | numpy.ndarray):
+                plain = item.tolist()
+                if type(plain) is not kind:
+                    return walk(plain, below)
+        content = _builtin_content(item)
+        if content is not item:
+            return walk(content, below)
+        if keep is not None:
+            handle = keep(item)
+            if handle is not None:
+                return handle
+        return ["u", str(kind.__name__)[:60]]
+
+    return walk(value, 0)
+
+
+_SEQUENCES: Final[dict[type, str]] = {
+    list: "l",
+    tuple: "t",
+    set: "S",
+    frozenset: "z",
+    collections.deque: "Q",
+}
+_MAPPINGS: Final[dict[type, str]] = {
+    dict: "d",
+    collections.OrderedDict: "o",
+    collections.Counter: "n",
+    collections.defaultdict: "g",
+}
+
+
+def _encode_moment(item: Any, kind: type) -> Any:
+    if kind is datetime.timedelta:
+        return ["T", "timedelta", item // _MICROSECOND]
+    if kind is datetime.date:
+        return ["T", "date", item.year, item.month, item.day]
+    if kind is datetime.datetime and item.tzinfo is None:
+        parts = (item.year, item.month, item.day, item.hour, item.minute, item.second, item.microsecond)
+        return ["T", "datetime", *parts]
+    if kind is datetime.time and item.tzinfo is None:
+        return ["T", "time", item.hour, item.minute, item.second, item.microsecond]
+    return None
+
+
+def _hashable(items: Iterable[Any]) -> list[Any]:
+    """The items, after a check that hashing them is possible and cheap.
+
+    Raises:
+        TypeError: an item has no hash. DataTooBig: too many share one.
+    """
+    todo = list(items)
+    hashes = {hash(item) for item in todo}
+    if len(todo) - len(hashes) > MAX_COLLISIONS:
+        raise DataTooBig(f"more than {MAX_COLLISIONS} keys share their hash")
+    return todo
+
+
+def decode(encoded: Any, *, resolve: Callable[[Handle], Any] | None = None) -> Any:
+    """The value of an encoded form that comes from an untrusted box.
+
+    Args:
+        resolve: turns a handle into what stands for it here; without it a handle is opaque.
+
+    Raises:
+        ValueError: not in the grammar. DataTooBig (a ValueError): over a cap.
+    """
+    budget = [MAX_NODES]
+
+    def walk(item: Any, depth: int) -> Any:
+        budget[0] -= 1
+        if depth > MAX_DEPTH or budget[0] < 0:
+            raise DataTooBig(f"a value deeper than {MAX_DEPTH} or of more than {MAX_NODES} elements")
+        kind = type(item)
+        if item is None or kind is bool or kind is int:
+            return item
+        if kind is not list or not item or type(item[0]) is not str:
+            raise ValueError("not encoded plain data")
+        tag = item[0]
+        below = depth + 1
+        if tag == "s":
+            return _text(item[1])
+        if tag == "f":
+            return float.fromhex(_text(item[1]))
+        if tag == "i":
+            return int(_text(item[1]), 16)
+        if tag == "l":
+            return [walk(child, below) for child in item[1:]]
+        if tag == "t":
+            return tuple([walk(child, below) for child in item[1:]])
+        if tag in ("S", "z"):
+            elements = [walk(child, below) for child in item[1:]]
+            try:
+                return (set if tag == "S" else frozenset)(_hashable(elements))
+            except TypeError:
+                return Opaque("set")
+        if tag in ("d", "o", "n", "g"):
+            pairs = [(walk(key, below), walk(child, below)) for key, child in item[1:]]
+            try:
+                _hashable(key for key, _ in pairs)
+                if tag == "d":
+                    return dict(pairs)
+                if tag == "o":
+                    return collections.OrderedDict(pairs)
+                if tag == "n":
+                    return collections.Counter(dict(pairs))
+                return collections.defaultdict(None, pairs)
+            except TypeError:
+                return Opaque("dict")
+        if tag == "c":
+            return complex(float.fromhex(_text(item[1])), float.fromhex(_text(item[2])))
+        if tag == "b":
+            return bytes.fromhex(_text(item[1]))
+        if tag == "a":
+            return bytearray.fromhex(_text(item[1]))
+        if tag == "Q":
+            return collections.deque(walk(child, below) for child in item[1:])
+        if tag == "r":
+            start, stop, step = (walk(child, below) for child in item[1:])
+            return range(start, stop, step)
+        if tag == "F":
+            return _fraction(int(_text(item[1]), 16), int(_text(item[2]), 16))
+        if tag == "D":
+            return decimal.Decimal(_text(item[1]))
+        if tag == "T":
+            return _decode_moment(_text(item[1]), item[2:])
+        if tag == "e":
+            return Ellipsis
+        if tag == "h":
+            number, what, name = item[1:]
+            if type(number) is not int:
+                raise ValueError("a handle's number is not an int")
+            handle = Handle(number, _text(what)[:20], _text(name)[:60])
+            return Opaque(handle.name) if resolve is None else resolve(handle)
+        if tag == "u":
+            return Opaque(_text(item[1])[:60])
+        raise ValueError(f"unknown tag {tag[:20]!r}")
+
+    try:
+        return walk(encoded, 0)
+    except (TypeError, IndexError, OverflowError, decimal.InvalidOperation, RecursionError) as error:
+        raise ValueError(f"not encoded plain data: {type(error).__name__}") from None
+
+
+def _fraction(numerator: int, denominator: int) -> fractions.Fraction:
+    if denominator == 0 or max(numerator.bit_length(), denominator.bit_length()) > 100_000:
+        raise ValueError("a fraction without a sensible denominator")  # gcd of huge numbers is quadratic
+    return fractions.Fraction(numerator, denominator)
+
+
+def _text(item: Any) -> str:
+    if type(item) is not str:
+        raise ValueError(f"a {type(item).__name__} where text belongs")
+    return item
+
+
+def _decode_moment(kind: str, parts: list[Any]) -> Any:
+    if not all(type(part) is int for part in parts):
+        raise ValueError("a date of something other than ints")
+    if kind == "timedelta":
+        return datetime.timedelta(microseconds=parts[0])
+    if kind == "date":
+        return datetime.date(*parts)
+    if kind == "datetime":
+        return datetime.datetime(*parts)  # noqa: DTZ001 - naive ones are what crosses
+    if kind == "time":
+        return datetime.time(*parts)
+    raise ValueError(f"unknown moment {kind[:20]!r}")
+
+
+def dumps(message: Any) -> bytes:
+    """One message as bytes of JSON."""
+    return json.dumps(message, separators=(",", ":")).encode("ascii")
+
+
+def loads(raw: bytes) -> Any:
+    """A message from an untrusted box.
+
+    Raises:
+        DataTooBig: more elements than MAX_NODES: refused before parsing, because `[[],[],...]` grows 20-fold in
+            memory. ValueError: not JSON.
+    """
+    if raw.count(b",") + raw.count(b"[") > 4 * MAX_NODES:
+        raise DataTooBig(f"a message of more than {MAX_NODES} elements")
+    try:
+        return json.loads(raw)
+    except RecursionError:
+        raise DataTooBig("a message nested too deep") from None
