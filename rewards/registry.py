@@ -112,7 +112,7 @@ class Verifier(Generic[P_co]):
         """
         owner = self.name or type(self).__name__
         try:
-            self.params = type(self).Params(**params)
+            self.params = type(self).Params(**params)  # type: ignore[assignment]
         except ValidationError as error:
             raise ParamError(_param_message(owner, type(self).Params, error)) from None
 
@@ -155,7 +155,7 @@ class Verifier(Generic[P_co]):
         return f"{type(self).__name__}({given})"
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and other.fingerprint == self.fingerprint  # type: ignore[attr-defined]
+        return type(other) is type(self) and other.fingerprint == self.fingerprint
 
     def __hash__(self) -> int:
         return hash((type(self), self.fingerprint))
