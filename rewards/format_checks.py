@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import BeforeValidator, field_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from rewards.registry import Params, Verifier, register
 from rewards.verdict import Reason, Sample, Verdict
@@ -316,3 +316,373 @@ def _answer_part(text: str, found: list[Tag]) -> tuple[int, int]:
     if opening.text[1:-1] in REASONING_TAGS:
         return closing.end, len(text)
     return opening.end, closing.start
+
+
+class ShareParams(LayoutParams):
+    """Parameters of `format_share`."""
+
+    boxed: Literal[False] = False
+    trailing_penalty_per_char: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    """Taken off for each character, white space at the ends left out, after the last closing tag."""
+
+
+@register("format_share")
+class TagShare(Verifier[ShareParams]):
+    """The soft variant of `format`: the share of the layout that is right, for models that are still far from it.
+
+    A tag is right when it stands exactly once, in its place in the order, and the side of the block that it bounds
+    is not empty; text outside the blocks is one more item that only a layout with every tag right can earn. So
+    plain text, tags alone and the empty completion get 0, a full layout gets 1, and the length of the reasoning
+    never matters. (Counting tags with `text.count` pays 0.2 for plain text in some toolkits, and taking off for
+    "text after the tag" by splitting at a tag that is not there takes off for the whole text: ZHZisZZ/dllm#118.)
+    """
+
+    reasons: ClassVar[Mapping[str, str]] = _TAG_REASONS | {"partly": "some of the layout's tags are right"}
+    source = "tag counting after the GRPO tutorials' xmlcount reward, with its faults removed"
+    example: ClassVar[Mapping[str, Any]] = {"completion": "<think>7+8=15</think>\n<answer>15</answer>"}
+
+    def verify(self, sample: Sample) -> Verdict:
+        params = self.params
+        text = layout_text(sample, params)
+        expected, scanner = _tag_scanner(params.tags)
+        hits = [Tag(hit.group(), hit.start(), hit.end()) for hit in scanner.finditer(text)]
+        if not hits:
+            return Verdict.scored(0.0, "no_tags", f"none of {' '.join(expected)} stands in the text")
+        right = _right_tags(text, hits, expected)
+        wrong = [name for name in expected if name not in right]
+        share = len(right) / (len(expected) + 1)
+        fault: Fault | None = None
+        if not wrong:
+            mode = params.resolved_mode
+            fault = None if mode == "loose" else _outside_fault(text, [right[name] for name in expected], mode)
+            share = 1.0 if fault is None else share
+        last = right.get(expected[-1])
+        trailing = len(text[last.end :].strip()) if last is not None else 0
+        penalty = trailing * params.trailing_penalty_per_char
+        parts = {"right": [name for name in expected if name in right], "trailing_penalty": penalty}
+        score = max(0.0, share - penalty)
+        if fault is not None:
+            return Verdict.scored(score, fault.reason, fault.detail, parts=parts)
+        if wrong:
+            return Verdict.scored(score, "partly", f"not right: {' '.join(wrong)}", parts=parts)
+        return Verdict.scored(score, parts=parts)
+
+
+def _right_tags(text: str, hits: list[Tag], expected: tuple[str, ...]) -> dict[str, Tag]:
+    """The tags that stand once, in order, and bound something."""
+    counts: dict[str, int] = {}
+    for hit in hits:
+        counts[hit.text] = counts.get(hit.text, 0) + 1
+    once: list[tuple[int, Tag]] = []
+    for i, hit in enumerate(hits):
+        if counts[hit.text] > 1:
+            continue
+        if hit.text.startswith("</"):
+            inside = text[hits[i - 1].end if i else 0 : hit.start]
+        else:
+            inside = text[hit.end : hits[i + 1].start if i + 1 < len(hits) else len(text)]
+        if inside.strip():
+            once.append((expected.index(hit.text), hit))
+    # The longest chain in order: one stray tag costs itself, not every tag behind it. At most 2 * MAX_TAGS items.
+    best: list[list[tuple[int, Tag]]] = []
+    for rank, hit in once:
+        before = max((chain for chain in best if chain[-1][0] < rank), key=len, default=[])
+        best.append([*before, (rank, hit)])
+    return {hit.text: hit for _, hit in max(best, key=len, default=[])}
+
+
+_REASONING_CLOSE: Final = re.compile("</(?:" + "|".join(sorted(REASONING_TAGS)) + ")>")
+_REASONING_OPEN: Final = re.compile(r"\s*<(?:" + "|".join(sorted(REASONING_TAGS)) + ")>")
+
+
+def answer_start(text: str) -> int:
+    """Where the answer begins: after the last closing reasoning tag; at the end when the reasoning never closes."""
+    start = 0
+    for close in _REASONING_CLOSE.finditer(text):
+        start = close.end()
+    if start == 0 and _REASONING_OPEN.match(text):
+        return len(text)
+    return start
+
+
+class EndTokens(Params):
+    """Parameters of checks that read the answer part of a completion."""
+
+    strip_tokens: Tokens = ()
+    """Special tokens that may stand at the ends, such as `<|im_end|>`; removed before the check."""
+
+
+def _answer_text(sample: Sample, strip_tokens: tuple[str, ...]) -> str:
+    text = without_end_tokens(sample.text, strip_tokens)
+    return text[answer_start(text) :]
+
+
+@register("boxed")
+class OneBox(Verifier[EndTokens]):
+    """1 when the answer part holds exactly one `\\boxed{...}`, closed and not empty; boxes in the reasoning are free.
+
+    `\\fbox` counts as a box. Nested boxes are two. The answer part is what follows the last closing reasoning tag
+    (`</think>` and the like), or everything.
+    """
+
+    reasons = _BOX_REASONS
+    source = "the \\boxed{} convention of MATH (arXiv 2103.03874)"
+    example: ClassVar[Mapping[str, Any]] = {"completion": "7+8=15, so \\boxed{15}."}
+
+    def verify(self, sample: Sample) -> Verdict:
+        text = without_end_tokens(sample.text, self.params.strip_tokens)
+        box = one_box(text, answer_start(text), len(text), sample.truncated)
+        if isinstance(box, Fault):
+            return Verdict.scored(0.0, box.reason, box.detail)
+        return Verdict.scored(1.0, extracted=box)
+
+
+class AnswerLineParams(EndTokens):
+    """Parameters of `answer_line`."""
+
+    prefix: str = "Answer:"
+    """What the line starts with; case and markdown emphasis around it do not matter."""
+
+    @field_validator("prefix")
+    @classmethod
+    def _prefix(cls, prefix: str) -> str:
+        if not prefix.strip() or "\n" in prefix:
+            raise ValueError("must be the visible start of one line, such as 'Answer:'")
+        return prefix.strip()
+
+
+_MARKS: Final = " \t\r*_#>`~-"
+
+
+@register("answer_line")
+class AnswerLine(Verifier[AnswerLineParams]):
+    """1 when the last line of the completion is `Answer: ...`, not empty, and the only such line of the answer part.
+
+    `**Answer:** 4` is one too: emphasis, quote and heading marks around the prefix do not count.
+    """
+
+    reasons: ClassVar[Mapping[str, str]] = {
+        "missing_line": "no line starts with the prefix",
+        "duplicate_line": "more than one line starts with the prefix",
+        "empty_line": "nothing follows the prefix",
+        "text_after": "the answer line is not the last one",
+    }
+    source = "the `ANSWER: x` last-line convention of inspect_ai and simple-evals"
+    example: ClassVar[Mapping[str, Any]] = {"completion": "7+8=15\nAnswer: 15"}
+
+    def verify(self, sample: Sample) -> Verdict:
+        prefix = self.params.prefix
+        # A prefix such as "####" consists of marks itself: then the line keeps its own.
+        marks = " \t\r" if prefix[0] in _MARKS else _MARKS
+        lines = [line for line in _answer_text(sample, self.params.strip_tokens).split("\n") if line.strip()]
+        bare = [line.lstrip(marks) for line in lines]
+        at = [i for i, line in enumerate(bare) if line[: len(prefix)].casefold() == prefix.casefold()]
+        if not at:
+            reason = Reason.TRUNCATED if sample.truncated else "missing_line"
+            return Verdict.scored(0.0, reason, f"no line starts with {prefix!r}")
+        if len(at) > 1:
+            return Verdict.scored(0.0, "duplicate_line", f"{len(at)} lines start with {prefix!r}")
+        answer = bare[at[0]][len(prefix) :].strip(_MARKS)
+        if not answer:
+            return Verdict.scored(0.0, "empty_line", f"nothing follows {prefix!r}")
+        if at[0] != len(lines) - 1:
+            return Verdict.scored(0.0, "text_after", f"{len(lines) - 1 - at[0]} lines follow the answer line")
+        return Verdict.scored(1.0, extracted=answer)
+
+
+def _re2() -> Any:
+    try:
+        import re2
+    except ImportError:
+        raise ImportError(
+            "patterns are matched with RE2, which cannot be made to run away; it is missing here. "
+            "Type: pip install google-re2"
+        ) from None
+    return re2
+
+
+@functools.lru_cache(maxsize=64)
+def safe_pattern(pattern: str, ignore_case: bool = False, dot_all: bool = False) -> Any:
+    """`pattern` compiled by RE2, whose time grows in proportion to the text whatever the pattern.
+
+    Raises:
+        ImportError: google-re2 is not installed; says what to type.
+        ValueError: RE2 cannot compile it (look-around and back-references are not regular).
+    """
+    re2 = _re2()
+    options = re2.Options()
+    options.log_errors = False
+    options.case_sensitive = not ignore_case
+    options.dot_nl = dot_all
+    try:
+        return re2.compile(pattern, options)
+    except (re2.error, UnicodeError) as error:
+        said = error.args[0].decode() if error.args and isinstance(error.args[0], bytes) else error
+        raise ValueError(f"RE2 cannot compile it: {said}; look-around and back-references are not available") from None
+
+
+def encodable(text: str) -> str:
+    """`text` with lone surrogates replaced: RE2 reads UTF-8, which has none."""
+    return text.encode("utf-8", "replace").decode() if not text.isascii() else text
+
+
+class RegexParams(EndTokens):
+    """Parameters of `regex`."""
+
+    pattern: str
+    """RE2 syntax. Look-around and back-references do not exist there."""
+    match: Literal["full", "search"] = "full"
+    """`full`: the whole text, white space at its ends left out. `search`: somewhere in it."""
+    part: Literal["all", "answer"] = "all"
+    """`answer`: only what follows the reasoning."""
+    ignore_case: bool = False
+    dot_all: bool = True
+    """`.` matches line breaks too."""
+
+    @model_validator(mode="after")
+    def _compiles(self) -> RegexParams:
+        safe_pattern(self.pattern, self.ignore_case, self.dot_all)
+        return self
+
+
+@register("regex")
+class RegexMatch(Verifier[RegexParams]):
+    """1 when the completion matches a regular expression, in time proportional to its length.
+
+    Python's `re` takes minutes on some patterns and texts that a model can write; RE2 does not. Needs google-re2.
+    The empty completion gets 0 whatever the pattern.
+    """
+
+    reasons: ClassVar[Mapping[str, str]] = {
+        "no_match": "the pattern does not match",
+        "empty": "the completion is empty",
+    }
+    source = "RE2, https://github.com/google/re2/wiki/Syntax"
+    example: ClassVar[Mapping[str, Any]] = {"params": {"pattern": r"\d{4}-\d\d-\d\d"}, "completion": "2026-11-30"}
+
+    def verify(self, sample: Sample) -> Verdict:
+        p = self.params
+        text = without_end_tokens(sample.text, p.strip_tokens)
+        text = encodable((text[answer_start(text) :] if p.part == "answer" else text).strip())
+        if not text:
+            return Verdict.scored(0.0, "empty", "nothing to match")
+        compiled = safe_pattern(p.pattern, p.ignore_case, p.dot_all)
+        hit = compiled.fullmatch(text) if p.match == "full" else compiled.search(text)
+        if hit is None:
+            return Verdict.scored(0.0, "no_match", f"{p.pattern!r} does not match")
+        return Verdict.scored(1.0, extracted=hit.group())
+
+
+# ---------------------------------------------------------------- fenced code
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """One fenced block: its language in lower case (empty when none is named), its content, whether it was closed."""
+
+    language: str
+    content: str
+    start: int
+    closed: bool
+
+
+_FENCE_LINE: Final = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
+_LANGUAGES: Final = {
+    alias: name
+    for name, aliases in {
+        "python": "py python3 py3 python2 ipython pycon",
+        "cpp": "c++ cc cxx hpp",
+        "csharp": "c# cs",
+        "javascript": "js node mjs",
+        "typescript": "ts",
+        "bash": "sh shell zsh console",
+        "go": "golang",
+        "rust": "rs",
+        "ruby": "rb",
+        "json": "json5 jsonc",
+        "yaml": "yml",
+        "markdown": "md",
+        "latex": "tex",
+        "kotlin": "kt",
+        "haskell": "hs",
+        "text": "txt plain plaintext",
+    }.items()
+    for alias in aliases.split()
+}
+
+
+def language_name(word: str) -> str:
+    """`py` and `Python3` as `python`, `c++` as `cpp`; an unknown word as it is, in lower case."""
+    word = word.strip().lower()
+    return _LANGUAGES.get(word, word)
+
+
+def fences(text: str) -> list[Fence]:
+    """Every fenced block, by CommonMark's rules, in one pass: a fence closes at a bare run of the same mark at least
+    as long. Line ends may be CR LF."""
+    out: list[Fence] = []
+    mark, language, opened, content_from = "", "", 0, 0
+    for line in _FENCE_LINE.finditer(text):
+        run, info = line.group(1), line.group(2).strip()
+        if not mark:
+            if run[0] == "`" and "`" in info:
+                continue  # inline code, not a fence
+            word = info.split(maxsplit=1)[0] if info else ""
+            mark, language = run, language_name(word.strip("{.}"))
+            opened, content_from = line.start(), line.end() + 1
+        elif run[0] == mark[0] and len(run) >= len(mark) and not info:
+            out.append(Fence(language, text[content_from : line.start()], opened, True))
+            mark = ""
+    if mark:
+        out.append(Fence(language, text[content_from:], opened, False))
+    return out
+
+
+class FencedCodeParams(EndTokens):
+    """Parameters of `fenced_code`."""
+
+    language: str = "python"
+    """The language named behind the opening fence; `py` and `python3` are `python`, `c++` is `cpp`."""
+    blocks: Literal["one", "some"] = "one"
+    """`one`: exactly one block of that language in the answer part. `some`: at least one."""
+
+    @field_validator("language")
+    @classmethod
+    def _language(cls, language: str) -> str:
+        if not language.strip() or len(language.split()) != 1:
+            raise ValueError("must be one word, such as 'python'")
+        return language_name(language)
+
+
+@register("fenced_code")
+class FencedCode(Verifier[FencedCodeParams]):
+    """1 when the answer part holds a closed, non-empty code fence in the named language (exactly one by default)."""
+
+    reasons: ClassVar[Mapping[str, str]] = {
+        "no_fence": "no code fence in the answer",
+        "wrong_language": "no fence names the language",
+        "duplicate_fence": "more than one fence in the language",
+        "unclosed_fence": "the fence is never closed",
+        "empty_fence": "the fence is empty",
+    }
+    source = "CommonMark 0.31 section 4.5"
+    example: ClassVar[Mapping[str, Any]] = {"completion": "Here:\n```python\nprint(4)\n```"}
+
+    def verify(self, sample: Sample) -> Verdict:
+        p = self.params
+        found = fences(_answer_text(sample, p.strip_tokens))
+        if not found:
+            return Verdict.scored(0.0, "no_fence", "no code fence in the answer")
+        mine = [fence for fence in found if fence.language == p.language]
+        if not mine:
+            named = ", ".join(sorted({fence.language or "none" for fence in found})[:5])
+            return Verdict.scored(0.0, "wrong_language", f"fences name {named}; {p.language} is asked for")
+        if p.blocks == "one" and len(mine) > 1:
+            return Verdict.scored(0.0, "duplicate_fence", f"{len(mine)} fences in {p.language}")
+        last = mine[-1]
+        if not last.closed:
+            reason = Reason.TRUNCATED if sample.truncated else "unclosed_fence"
+            return Verdict.scored(0.0, reason, "the last fence is never closed")
+        if not last.content.strip():
+            return Verdict.scored(0.0, "empty_fence", "the fence is empty")
+        return Verdict.scored(1.0, extracted=last.content)

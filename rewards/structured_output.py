@@ -1,0 +1,465 @@
+"""JSON that validates against a schema, and tool calls that name a tool and give it fitting arguments.
+
+The text is measured before it is parsed: characters, nesting depth and digits have limits (below), so a parser is
+never handed something that it could drown in; a text over a limit is the completion's own fault.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from rewards.format_checks import EndTokens, Fault, answer_start, encodable, fences, safe_pattern, without_end_tokens
+from rewards.registry import Verifier, register
+from rewards.verdict import Reason, Sample, Verdict
+
+MAX_JSON_CHARS: Final = 100_000
+MAX_JSON_DEPTH: Final = 40
+MAX_JSON_DIGITS: Final = 300
+MAX_STARTS: Final = 16
+"""How many opening brackets are tried as the start of a JSON value when it may stand anywhere."""
+
+# A string that never closes matches up to the end, so that no position is ever scanned twice.
+_STRING_OR_BRACKET: Final = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
+
+
+# ---------------------------------------------------------------- reading JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A JSON value that was read, and the text it was read from."""
+
+    value: Any
+    text: str
+
+
+class _Refused(ValueError):
+    """Raised by the hooks of the JSON reader; carries the reason code."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+def _whole_number(digits: str) -> int:
+    if len(digits) > MAX_JSON_DIGITS:
+        raise _Refused(Reason.OVER_LIMIT, f"a number of {len(digits)} digits; at most {MAX_JSON_DIGITS} are read")
+    return int(digits)
+
+
+def _real_number(digits: str) -> float:
+    number = float(digits) if len(digits) <= MAX_JSON_DIGITS else math.inf
+    if not math.isfinite(number):
+        raise _Refused(Reason.OVER_LIMIT, f"the number {digits[:20]}... does not fit a 64-bit float")
+    return number
+
+
+def _no_constant(name: str) -> Any:
+    raise _Refused("not_json", f"{name} is not JSON")
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    out = dict(pairs)
+    if len(out) != len(pairs):
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise _Refused("duplicate_key", f"the key {twice[:80]!r} stands twice in one object")
+    return out
+
+
+_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_once_each, parse_constant=_no_constant, parse_int=_whole_number, parse_float=_real_number
+)
+
+
+def _bracket_end(text: str, start: int) -> int | None:
+    """The offset behind the bracket that closes the one at `start`; None when it is never closed or nests too deep."""
+    depth = 0
+    for token in _STRING_OR_BRACKET.finditer(text, start):
+        first = text[token.start()]
+        if first in "[{":
+            depth += 1
+            if depth > MAX_JSON_DEPTH:
+                return None
+        elif first in "]}":
+            depth -= 1
+            if depth == 0:
+                return token.end()
+    return None
+
+
+def parse_json(text: str) -> Parsed | Fault:
+    """The JSON value that `text` is, read strictly: no NaN, no key twice in an object, within the limits above."""
+    text = text.strip()
+    if not text:
+        return Fault("empty", "nothing to read as JSON")
+    if len(text) > MAX_JSON_CHARS:
+        return Fault(Reason.OVER_LIMIT, f"{len(text)} characters; JSON of at most {MAX_JSON_CHARS} is read")
+    depth = deepest = 0
+    for token in _STRING_OR_BRACKET.finditer(text):
+        first = text[token.start()]
+        depth += (first in "[{") - (first in "]}")
+        deepest = max(deepest, depth)
+    if deepest > MAX_JSON_DEPTH:
+        return Fault(Reason.OVER_LIMIT, f"nested {deepest} deep; at most {MAX_JSON_DEPTH} is read")
+    try:
+        return Parsed(_DECODER.decode(text), text)
+    except _Refused as refused:
+        return Fault(refused.reason, str(refused))
+    except json.JSONDecodeError as error:
+        return Fault("not_json", f"line {error.lineno}, column {error.colno}: {error.msg}")
+
+
+def find_json(text: str, where: Literal["whole", "anywhere"]) -> Parsed | Fault:
+    """The JSON value of an answer: the whole of it or its only fence; with `anywhere`, the last fence or else the
+    first bracket of at most `MAX_STARTS` that starts a JSON value."""
+    bare = text.strip()
+    found = fences(bare)
+    if where == "whole":
+        alone = len(found) == 1 and found[0].closed and found[0].start == 0 and bare.endswith(("```", "~~~"))
+        return parse_json(found[0].content if alone else bare)
+    inside = next((fence for fence in reversed(found) if fence.language in ("json", "") and fence.closed), None)
+    if inside is not None:
+        return parse_json(inside.content)
+    if len(bare) > MAX_JSON_CHARS:
+        return Fault(Reason.OVER_LIMIT, f"{len(bare)} characters; JSON is looked for in at most {MAX_JSON_CHARS}")
+    whole = parse_json(bare)
+    if isinstance(whole, Parsed):
+        return whole
+    fault = whole if not re.search(r"[\[{]", bare) else None
+    for start in list(re.finditer(r"[\[{]", bare))[:MAX_STARTS]:
+        end = _bracket_end(bare, start.start())
+        got = parse_json(bare[start.start() : end]) if end is not None else Fault("not_json", "a bracket never closes")
+        if isinstance(got, Parsed):
+            return got
+        fault = fault or got
+    return fault or whole
+
+
+# ---------------------------------------------------------------- schemas
+
+
+def _walk(node: Any) -> Iterator[Mapping[str, Any]]:
+    if isinstance(node, Mapping):
+        yield node
+        for value in node.values():
+            yield from _walk(value)
+    elif isinstance(node, list | tuple):
+        for value in node:
+            yield from _walk(value)
+
+
+def _points_at_something(schema: Any, pointer: str) -> bool:
+    node = schema
+    for part in pointer.removeprefix("#").strip("/").split("/"):
+        part = part.replace("~1", "/").replace("~0", "~")
+        if part == "":
+            continue
+        if isinstance(node, Mapping) and part in node:
+            node = node[part]
+        elif isinstance(node, list) and part.isdigit() and int(part) < len(node):
+            node = node[int(part)]
+        else:
+            return False
+    return True
+
+
+def _pattern_keyword(_validator: Any, pattern: str, instance: Any, _schema: Any) -> Iterator[Any]:
+    from jsonschema.exceptions import ValidationError
+
+    if isinstance(instance, str) and safe_pattern(pattern).search(encodable(instance)) is None:
+        yield ValidationError(f"{instance[:80]!r} does not match {pattern!r}")
+
+
+def _unique_keyword(_validator: Any, wanted: bool, instance: Any, _schema: Any) -> Iterator[Any]:
+    # jsonschema's own compares pairs when items do not sort: quadratic on a text that a model can write.
+    from jsonschema.exceptions import ValidationError
+
+    if wanted and isinstance(instance, list):
+        keys = {json.dumps(item, sort_keys=True) for item in instance}
+        if len(keys) != len(instance):
+            yield ValidationError("an item stands twice in the list")
+
+
+@functools.lru_cache(maxsize=256)
+def _validator(schema_text: str) -> Any:
+    """A validator for a schema given as JSON text.
+
+    Raises:
+        ImportError: jsonschema is not installed; says what to type.
+        ValueError: not a schema, or one that this reader does not support.
+    """
+    try:
+        from jsonschema import validators
+        from jsonschema.exceptions import SchemaError
+    except ImportError:
+        raise ImportError("JSON schemas need the package jsonschema. Type: pip install jsonschema") from None
+    try:
+        schema = json.loads(schema_text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"the schema is not JSON: {error}") from None
+    if not isinstance(schema, dict):
+        raise ValueError(f"the schema is a {type(schema).__name__}; a JSON Schema is an object")
+    for node in _walk(schema):
+        reference = node.get("$ref")
+        if isinstance(reference, str) and not (reference.startswith("#") and _points_at_something(schema, reference)):
+            raise ValueError(f"$ref {reference!r} points at nothing in the schema; other documents are never fetched")
+        if isinstance(node.get("patternProperties"), Mapping):
+            raise ValueError("patternProperties is not supported; list the properties, or use propertyNames")
+        if isinstance(node.get("pattern"), str):
+            safe_pattern(node["pattern"])
+    base = validators.validator_for(schema, default=validators.validator_for({}))
+    try:
+        base.check_schema(schema)
+    except SchemaError as error:
+        raise ValueError(f"not a JSON Schema: {error.message} at {error.json_path}") from None
+    cls: Any = validators.extend(base, {"pattern": _pattern_keyword, "uniqueItems": _unique_keyword})  # type: ignore[no-untyped-call]
+    ready = cls(schema)
+    try:
+        probes: tuple[Any, ...] = ({}, [], "", 0, None)
+        for probe in probes:
+            ready.is_valid(probe)
+    except RecursionError:
+        raise ValueError("the schema refers to itself without end") from None
+    return ready
+
+
+def schema_text(schema: Any) -> str:
+    """A schema given as a mapping or as JSON text, as canonical JSON text."""
+    return schema if isinstance(schema, str) else json.dumps(schema, sort_keys=True, default=dict)
+
+
+def _schema_fault(ready: Any, value: Any) -> str | None:
+    """The first violation as `$.path: message`, or None."""
+    error = next(ready.iter_errors(value), None)
+    return None if error is None else f"{error.json_path}: {error.message}"[:300]
+
+
+class JsonSchemaParams(EndTokens):
+    """Parameters of `json_schema`."""
+
+    spec: str | dict[str, Any] | None = None
+    """The JSON Schema, as a mapping or as JSON text. Without it each row brings its own in `meta["json_schema"]`."""
+    where: Literal["whole", "anywhere"] = "whole"
+    """`whole`: the answer is the JSON value and nothing else, bare or in one code fence. `anywhere`: the last fence, or
+    the first JSON object or list in the answer."""
+
+    @model_validator(mode="after")
+    def _is_a_schema(self) -> JsonSchemaParams:
+        if self.spec is not None:
+            _validator(schema_text(self.spec))
+        return self
+
+
+@register("json_schema")
+class JsonSchema(Verifier[JsonSchemaParams]):
+    """1 when the answer part is JSON that validates against a JSON Schema, else 0 with the first violation.
+
+    JSON is read strictly: no NaN, no key twice in an object. Patterns run on RE2; formats are not checked.
+    """
+
+    reasons: ClassVar[Mapping[str, str]] = {
+        "empty": "the answer is empty",
+        "not_json": "the answer is not JSON",
+        "duplicate_key": "a key stands twice in one object",
+        "schema_violation": "the JSON does not validate",
+        "bad_schema": "the row's schema cannot be used",
+    }
+    source = "JSON Schema 2020-12, https://json-schema.org/specification"
+    example: ClassVar[Mapping[str, Any]] = {
+        "params": {"spec": {"type": "object", "required": ["answer"], "properties": {"answer": {"type": "integer"}}}},
+        "completion": '{"answer": 15}',
+    }
+
+    def verify(self, sample: Sample) -> Verdict:
+        p = self.params
+        ready = _row_validator(p.spec if p.spec is not None else sample.meta.get("json_schema"))
+        if isinstance(ready, Fault):
+            return Verdict.invalid(ready.reason, ready.detail)
+        text = without_end_tokens(sample.text, p.strip_tokens)
+        got = find_json(text[answer_start(text) :], p.where)
+        if isinstance(got, Fault):
+            return Verdict.scored(0.0, Reason.TRUNCATED if sample.truncated else got.reason, got.detail)
+        violation = _schema_fault(ready, got.value)
+        if violation is not None:
+            return Verdict.scored(0.0, "schema_violation", violation, extracted=got.text)
+        return Verdict.scored(1.0, extracted=got.text)
+
+
+def _row_validator(schema: Any) -> Any:
+    if schema is None:
+        return Fault(Reason.MISSING_FIELD, "no schema: give spec=..., or meta['json_schema'] in each row")
+    try:
+        return _validator(schema_text(schema))
+    except (ValueError, TypeError) as error:
+        return Fault("bad_schema", str(error))
+
+
+# ---------------------------------------------------------------- tool calls
+
+
+class ToolCallParams(EndTokens):
+    """Parameters of `tool_calls`."""
+
+    tag: str = Field(default="tool_call", pattern=r"^[A-Za-z_][A-Za-z0-9_.-]*$")
+    """Name of the block that holds one call."""
+    tools: str | dict[str, Any] | None = None
+    """Tool name to the JSON Schema of its arguments, as a mapping or as JSON text. Without it the row's
+    `meta["tools"]` counts (that mapping, or the list that chat templates take); without both, any name is fine."""
+    min_calls: int = Field(default=1, ge=1)
+    max_calls: int | None = Field(default=None, ge=1)
+
+    @field_validator("tools")
+    @classmethod
+    def _tools(cls, tools: Any) -> Any:
+        return None if tools is None else _tool_schemas(tools)
+
+    @model_validator(mode="after")
+    def _order(self) -> ToolCallParams:
+        if self.max_calls is not None and self.max_calls < self.min_calls:
+            raise ValueError(f"min_calls is {self.min_calls} and max_calls {self.max_calls}: no completion can pass")
+        return self
+
+
+def _tool_schemas(tools: Any) -> dict[str, Any]:
+    """Tool name to schema, from a mapping, its JSON text, or the list of `{"function": {...}}` of chat templates.
+
+    Raises:
+        ValueError: anything else, or a schema that is none.
+    """
+    if isinstance(tools, str):
+        try:
+            tools = json.loads(tools)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"tools is not JSON: {error}") from None
+    if isinstance(tools, Sequence) and not isinstance(tools, str):
+        functions = [tool.get("function", tool) if isinstance(tool, Mapping) else None for tool in tools]
+        if not all(isinstance(f, Mapping) and isinstance(f.get("name"), str) for f in functions):
+            raise ValueError("each tool needs a name; allowed: {'function': {'name': ..., 'parameters': {...}}}")
+        tools = {f["name"]: f.get("parameters", {}) for f in functions if isinstance(f, Mapping)}
+    if not isinstance(tools, Mapping):
+        raise ValueError(f"tools is a {type(tools).__name__}; allowed: a mapping of tool name to JSON Schema")
+    for schema in tools.values():
+        _validator(schema_text(schema))
+    return dict(tools)
+
+
+@register("tool_calls")
+class ToolCalls(Verifier[ToolCallParams]):
+    """1 when every `<tool_call>{"name": ..., "arguments": {...}}</tool_call>` block is a call that can be made.
+
+    Blocks are closed and not nested, each holds one JSON object with a name and an object of arguments (or that
+    object as JSON text), the name is one of `tools` and the arguments validate. Chat completions with structured
+    `tool_calls` are judged on those. Blocks inside the reasoning do not count.
+    """
+
+    reasons: ClassVar[Mapping[str, str]] = {
+        "no_call": "no tool call, or fewer than asked for",
+        "too_many_calls": "more tool calls than allowed",
+        "unclosed_call": "a block is not closed, or closed without being open",
+        "not_json": "a block does not hold JSON",
+        "duplicate_key": "a key stands twice in one object",
+        "bad_call": "a call has no name, or its arguments are not an object",
+        "unknown_tool": "no tool has that name",
+        "bad_arguments": "the arguments do not validate",
+        "bad_schema": "the row's tools cannot be used",
+        "empty": "a block is empty",
+    }
+    source = "the <tool_call> blocks of the Hermes and Qwen chat templates"
+    example: ClassVar[Mapping[str, Any]] = {
+        "completion": '<tool_call>\n{"name": "search", "arguments": {"query": "GRPO"}}\n</tool_call>',
+    }
+
+    def verify(self, sample: Sample) -> Verdict:
+        tools = _row_tools(self.params.tools if self.params.tools is not None else sample.meta.get("tools"))
+        if isinstance(tools, Fault):
+            return Verdict.invalid(tools.reason, tools.detail)
+        calls = self._calls(sample)
+        fault = calls if isinstance(calls, Fault) else self._fault(calls, tools)
+        if fault is not None:
+            return Verdict.scored(0.0, fault.reason, fault.detail)
+        return Verdict.scored(1.0, parts={"calls": calls})
+
+    def _fault(self, calls: list[dict[str, Any]], tools: dict[str, Any] | None) -> Fault | None:
+        p = self.params
+        if len(calls) < p.min_calls:
+            return Fault("no_call", f"{len(calls)} tool calls; at least {p.min_calls}")
+        if p.max_calls is not None and len(calls) > p.max_calls:
+            return Fault("too_many_calls", f"{len(calls)} tool calls; at most {p.max_calls}")
+        for number, call in enumerate(calls, 1):
+            if tools is None:
+                continue
+            if call["name"] not in tools:
+                return Fault("unknown_tool", f"call {number}: no tool {call['name'][:80]!r}")
+            violation = _schema_fault(_validator(schema_text(tools[call["name"]])), call["arguments"])
+            if violation is not None:
+                return Fault("bad_arguments", f"call {number}: {violation}")
+        return None
+
+    def _calls(self, sample: Sample) -> list[dict[str, Any]] | Fault:
+        out: list[dict[str, Any]] = []
+        for value in self._raw_calls(sample):
+            if isinstance(value, Fault):
+                return value
+            call = _as_call(value, len(out) + 1)
+            if isinstance(call, Fault):
+                return call
+            out.append(call)
+        return out
+
+    def _raw_calls(self, sample: Sample) -> Iterator[Any]:
+        """The JSON value of each call, in order; a `Fault` for one that cannot be read."""
+        if not isinstance(sample.completion, str):
+            structured = [call for message in sample.completion for call in message.get("tool_calls") or ()]
+            if structured:
+                yield from (call.get("function", call) if isinstance(call, Mapping) else call for call in structured)
+                return
+        text = without_end_tokens(sample.text, self.params.strip_tokens)
+        opening, closing = f"<{self.params.tag}>", f"</{self.params.tag}>"
+        inside: int | None = None
+        for tag in re.finditer(f"</?{re.escape(self.params.tag)}>", text[(start := answer_start(text)) :]):
+            at = start + tag.start()
+            if (tag.group() == opening) is (inside is not None):
+                yield Fault(
+                    "unclosed_call", f"{tag.group()} where {closing if inside is not None else opening} belongs"
+                )
+                return
+            if inside is None:
+                inside = at + len(opening)
+                continue
+            got = parse_json(text[inside:at])
+            yield got.value if isinstance(got, Parsed) else got
+            inside = None
+        if inside is not None:
+            yield Fault(Reason.TRUNCATED if sample.truncated else "unclosed_call", f"the last {opening} never closes")
+
+
+def _as_call(value: Any, number: int) -> dict[str, Any] | Fault:
+    if not isinstance(value, Mapping) or not isinstance(value.get("name"), str) or not value["name"]:
+        return Fault("bad_call", f"call {number} is not an object with a name")
+    arguments = value.get("arguments", {})
+    if isinstance(arguments, str):
+        got = parse_json(arguments)
+        if isinstance(got, Fault):
+            return Fault("bad_call" if got.reason == "empty" else got.reason, f"call {number}, arguments: {got.detail}")
+        arguments = got.value
+    if not isinstance(arguments, Mapping):
+        return Fault("bad_call", f"call {number}: arguments is a {type(arguments).__name__}, not an object")
+    return {"name": value["name"], "arguments": dict(arguments)}
+
+
+def _row_tools(tools: Any) -> dict[str, Any] | Fault | None:
+    if tools is None:
+        return None
+    try:
+        return _tool_schemas(tools)
+    except ValueError as error:
+        return Fault("bad_schema", str(error))
