@@ -382,6 +382,7 @@ class _Parser:
 
     def component(self, token: _Token) -> str:
         params: dict[str, Any] = {}
+        places: dict[str, int] = {}
         parenthesised = self.is_op("(")
         if parenthesised:
             self.take()
@@ -392,11 +393,12 @@ class _Parser:
                 if key.text in params:
                     raise self.fail(f"{token.text}: {key.text} given twice", key)
                 self.expect("=")
+                places[key.text] = self.token.position
                 params[key.text] = self.value()
                 if not self.is_op(")"):
                     self.expect(",")
             self.take()
-        return self.add(token.text, params, token, bare=not parenthesised)
+        return self.add(token.text, params, token, bare=not parenthesised, of_place=places.get("of"))
 
     def value(self) -> Any:
         if self.token.kind == "number" or self.is_op("-"):
@@ -435,7 +437,7 @@ class _Parser:
             return _CONSTANTS[token.text]
         return token.text
 
-    def add(self, name: str, params: dict[str, Any], token: _Token, *, bare: bool) -> str:
+    def add(self, name: str, params: dict[str, Any], token: _Token, *, bare: bool, of_place: int | None = None) -> str:
         if name in self.given and bare:
             verifier = self.given[name]
             if not verifier.name:
@@ -457,7 +459,9 @@ class _Parser:
             given = params.get("of", cls.Params.model_fields["of"].default)
             if not isinstance(given, str | _Of):
                 raise self.fail(f"{name} reads another component: write {name}(of=math)", token)
-            link = given if isinstance(given, _Of) else _Of(given, None, token.position)
+            link = (
+                given if isinstance(given, _Of) else _Of(given, None, token.position if of_place is None else of_place)
+            )
             params["of"] = link.name if link.params is None else _spelled(link)
         for key, item in params.items():
             if isinstance(item, _Of):
