@@ -10,6 +10,7 @@ Every public name loads on first use: `import rewards` brings neither sympy nor 
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -65,3 +66,21 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+def _warn_of_namesakes() -> None:
+    """PyPI's `rewards` and `sandboxes` are other projects with the same import names; both installed, files mix."""
+    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    for entry in os.scandir(folder):
+        name, _, rest = entry.name.partition("-")
+        if name in ("rewards", "sandboxes") and rest.endswith(".dist-info"):
+            import warnings
+
+            warnings.warn(
+                f"the package {name!r} from PyPI is installed beside grpo-rewards and has the same import name; "
+                f"run: pip uninstall {name} && pip install --force-reinstall --no-deps grpo-rewards",
+                stacklevel=3,
+            )
+
+
+_warn_of_namesakes()
