@@ -1,4 +1,4 @@
-"""`rewards score | list | show | explain | check | check-gold | cards | sandbox`.
+"""`rewards score | diff | list | show | explain | check | check-gold | cards | sandbox`.
 
 Exit codes: 0 fine, 1 a threshold or a check not met, 2 usage or input, 3 too many `error` verdicts.
 """
@@ -48,6 +48,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = _Parser(prog="rewards", description="Score completions with rule-based verifiers.", allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser, metavar="COMMAND")
     _score_parser(commands.add_parser("score", help="score completions in a file", allow_abbrev=False))
+    diff = _simple(commands, "diff", "rows that two scored files judge differently", _diff)
+    diff.add_argument("before", help="output of `rewards score`")
+    diff.add_argument("after", help="output of `rewards score` on the same rows")
+    diff.add_argument("--show", type=int, default=20, metavar="N", help="print at most N rows (default 20)")
     _simple(commands, "list", "every verifier, one line each", _list)
     show = _simple(commands, "show", "one verifier: parameters, range, reasons, an example", _show)
     show.add_argument("name")
@@ -281,6 +285,65 @@ def _score_on_ray(arguments: argparse.Namespace, reward: Any) -> int:
     )
     print(json.dumps(summary, indent=2), file=sys.stdout if arguments.json else sys.stderr)
     return OK
+
+
+# ---------------------------------------------------------------- diff
+
+
+def _diff(arguments: argparse.Namespace) -> int:
+    from collections import Counter
+
+    before, after = _scored_file(arguments.before), _scored_file(arguments.after)
+    moves: Counter[str] = Counter()
+    shown = 0
+    for name in [*before, *(n for n in after if n not in before)]:
+        old, new = before.get(name), after.get(name)
+        if old is None or new is None:
+            moves[f"only in {arguments.after if old is None else arguments.before}"] += 1
+            continue
+        if (old["reward"], old["status"]) == (new["reward"], new["status"]):
+            continue
+        move = f"{_outcome(old)} -> {_outcome(new)}"
+        moves[move] += 1
+        if shown < arguments.show:
+            shown += 1
+            reasons = [
+                f"{key}: {_said(old['verdicts'].get(key))} -> {_said(new['verdicts'].get(key))}"
+                for key in dict.fromkeys([*old["verdicts"], *new["verdicts"]])
+                if _said(old["verdicts"].get(key)) != _said(new["verdicts"].get(key))
+            ]
+            print(f"{name}: {move}   {'; '.join(reasons)}")
+    total = sum(moves.values())
+    print(f"{total:,} of {len(before.keys() | after.keys()):,} rows differ", file=sys.stderr)
+    for move, count in moves.most_common(12):
+        print(f"  {count:>6,}  {move}", file=sys.stderr)
+    return NOT_MET if total else OK
+
+
+def _scored_file(path: str) -> dict[str, Any]:
+    from rewards.records import InputError, Row, read_rows
+
+    out: dict[str, Any] = {}
+    try:
+        for row in read_rows(path):
+            if not isinstance(row, Row) or not {"reward", "status", "verdicts"} <= row.data.keys():
+                raise UsageError(f"{row.where} is no row of `rewards score`; diff compares two of its outputs")
+            name = str(row.data.get("id"))
+            repeat = (
+                next(f"{name}~{k}" for k in itertools.count(2) if f"{name}~{k}" not in out) if name in out else name
+            )
+            out[repeat] = row.data
+    except InputError as error:
+        raise UsageError(str(error)) from None
+    return out
+
+
+def _outcome(row: Mapping[str, Any]) -> str:
+    return row["status"] if row["reward"] is None else f"{row['reward']:g}"
+
+
+def _said(verdict: Mapping[str, Any] | None) -> str:
+    return "absent" if verdict is None else f"{verdict['reason']}"
 
 
 # ---------------------------------------------------------------- list, show

@@ -218,6 +218,19 @@ def test_aliases_come_from_the_config(file: str, tmp_path: Path, capsys: pytest.
     assert summary["components"]["math"]["reasons"]["not_reached"] == 2
 
 
+def test_diff_names_the_rows_that_changed(file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit 1 when any did; 0 when none."""
+    a, b = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    main(["score", file, "--reward", "math+format", "-o", str(a)])
+    main(["score", file, "--reward", "math+0.5*format", "-o", str(b)])
+    assert main(["diff", str(a), str(a)]) == 0
+    assert main(["diff", str(a), str(b)]) == 1
+    captured = capsys.readouterr()
+    assert "right: 2 -> 1.5" in captured.out
+    assert "2 of 4 rows differ" in captured.err
+    assert main(["diff", str(a), file]) == 2
+
+
 def test_list_names_every_verifier(capsys: pytest.CaptureFixture[str]) -> None:
     """One line each."""
     from rewards.registry import names
