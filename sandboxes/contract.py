@@ -119,6 +119,9 @@ class Limits:
                 raise TypeError(f"Limits.{name} is {getattr(self, name)!r}; allowed: a whole number")
 
 
+DEFAULT_LIMITS: Final = Limits()
+
+
 class Exit(enum.StrEnum):
     """How a program ended. Closed. All but `SANDBOX_ERROR` are facts about the program."""
 
@@ -309,10 +312,10 @@ class Sandbox(abc.ABC):
     workers: int = 1
 
     @abc.abstractmethod
-    def run(self, program: Program, limits: Limits = Limits()) -> Execution:
+    def run(self, program: Program, limits: Limits = DEFAULT_LIMITS) -> Execution:
         """Runs one program with its stdin to its end or its limit."""
 
-    def run_many(self, programs: Iterable[Program], limits: Limits = Limits()) -> list[Execution]:
+    def run_many(self, programs: Iterable[Program], limits: Limits = DEFAULT_LIMITS) -> list[Execution]:
         """Runs programs on all workers; results in the order given."""
         todo = list(programs)
         if len(todo) < 2 or self.workers < 2:
@@ -325,7 +328,7 @@ class Sandbox(abc.ABC):
         self,
         program: Program,
         calls: Sequence[Call],
-        limits: Limits = Limits(),
+        limits: Limits = DEFAULT_LIMITS,
         *,
         call_wall_seconds: float | None = None,
         stop: Any = None,
@@ -345,7 +348,7 @@ class Sandbox(abc.ABC):
         tests: Program,
         solution: Program,
         entry_points: Mapping[str, str] | Sequence[str],
-        limits: Limits = Limits(),
+        limits: Limits = DEFAULT_LIMITS,
         *,
         modules: Sequence[str] = ("solution",),
         runner: str = "script",

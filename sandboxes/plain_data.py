@@ -80,8 +80,8 @@ class Handle:
 Keep = Callable[[Any], "list[Any] | None"]
 """Given an object that is not plain data: its encoded handle, or None to send it as opaque."""
 
-_COMPARISONS: Final = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__")
-_BASES: Final = (bool, int, float, complex, str, bytes, list, tuple, set, frozenset, dict)
+_COMPARISONS: Final = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
+_BASES: Final[tuple[type, ...]] = (int, float, str, bytes, list, tuple, set, frozenset, dict)
 
 
 def _builtin_content(value: Any) -> Any:
@@ -100,9 +100,7 @@ def _builtin_content(value: Any) -> Any:
                 return float.__float__(value)
             if base is dict:
                 return dict(dict.items(value))
-            if base is complex or base is bool:
-                return value
-            return base(base.__iter__(value))
+            return base(base.__iter__(value))  # type: ignore[attr-defined]
     return value
 
 
@@ -320,7 +318,7 @@ def _decode_moment(kind: str, parts: list[Any]) -> Any:
     if kind == "date":
         return datetime.date(*parts)
     if kind == "datetime":
-        return datetime.datetime(*parts)  # noqa: DTZ001 - naive ones are what crosses
+        return datetime.datetime(*parts)
     if kind == "time":
         return datetime.time(*parts)
     raise ValueError(f"unknown moment {kind[:20]!r}")

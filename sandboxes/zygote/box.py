@@ -1,0 +1,278 @@
+"""What runs inside a box, after its walls stand: a script, the calls of a module, a binary, a compiler.
+
+Descriptors: 0 stdin, 1 stdout, 2 stderr, 3 the job, then the mode's own pipes. The job is a length, a JSON header and
+the files' bytes, read here and nowhere else. Whatever runs here may be rewritten by the program that runs beside it;
+all that leaves is bytes and plain data, so there is nothing here to forge but its own answers.
+"""
+
+from __future__ import annotations
+
+import atexit
+import builtins
+import io
+import json
+import os
+import random
+import struct
+import subprocess
+import sys
+import threading
+import traceback
+import types
+from typing import Any, Final, NoReturn
+
+from sandboxes.zygote import judging
+from sandboxes.zygote.peer import Peer, Service
+
+JOB: Final = 3
+_HEADER: Final = struct.Struct("<I")
+
+
+def prepare() -> None:
+    """Done once in the zygote: what every program finds imported, so that no box pays for it."""
+    import _sitebuiltins
+
+    for name in ("exit", "quit"):
+        setattr(builtins, name, _sitebuiltins.Quitter(name, "Ctrl-D (i.e. EOF)"))
+    for name in ("copyright", "credits", "license"):
+        setattr(builtins, name, _sitebuiltins._Printer(name, ""))
+    builtins.help = _sitebuiltins._Helper()
+    sys.dont_write_bytecode = True
+    sys.argv = [""]
+    sys.orig_argv = []
+
+
+def _read_all(descriptor: int) -> bytes:
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    size = os.fstat(descriptor).st_size
+    parts = []
+    while size > 0:
+        part = os.read(descriptor, size)
+        if not part:
+            break
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def read_job() -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The job's header and files; its descriptor is closed."""
+    raw = _read_all(JOB)
+    os.close(JOB)
+    (length,) = _HEADER.unpack_from(raw)
+    start = _HEADER.size + length
+    header: dict[str, Any] = json.loads(raw[_HEADER.size : start])
+    files = {}
+    for path, size in header["files"]:
+        files[path] = raw[start : start + size]
+        start += size
+    return header, files
+
+
+def write_files(files: dict[str, bytes]) -> None:
+    """Writes the program's files below the working directory."""
+    for path, content in files.items():
+        folder = os.path.dirname(path)
+        if folder:
+            os.makedirs(folder, exist_ok=True)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o755)
+        try:
+            view = memoryview(content)
+            while view:
+                view = view[os.write(handle, view) :]
+        finally:
+            os.close(handle)
+
+
+def _standard_streams() -> None:
+    """Text streams on descriptors 0-2, as a fresh interpreter has them under UTF-8."""
+    sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, "r", closefd=False)), encoding="utf-8")
+    out = io.BufferedWriter(io.FileIO(1, "w", closefd=False))
+    sys.stdout = io.TextIOWrapper(out, encoding="utf-8", errors="surrogateescape", write_through=False)
+    err = io.BufferedWriter(io.FileIO(2, "w", closefd=False))
+    sys.stderr = io.TextIOWrapper(err, encoding="utf-8", errors="backslashreplace", line_buffering=True)
+    sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr  # type: ignore[misc]
+
+
+def _end(code: int) -> NoReturn:
+    """Ends the process as a finishing interpreter would: threads, atexit, flush."""
+    try:
+        threading._shutdown()  # type: ignore[attr-defined]
+    except BaseException:
+        code = code or 1
+    try:
+        atexit._run_exitfuncs()
+    except BaseException:
+        code = code or 1
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BaseException:
+            code = code or (1 if stream is sys.stdout else 0)
+    if sys.stdout is not sys.__stdout__ and sys.__stdout__ is not None:
+        try:
+            sys.__stdout__.flush()
+        except BaseException:
+            code = code or 1
+    os._exit(code & 0xFF)
+
+
+def _report_exception() -> int:
+    """Prints what an uncaught exception prints. Returns the exit code."""
+    kind, value, trace = sys.exc_info()
+    if isinstance(value, SystemExit):
+        if value.code is None:
+            return 0
+        if isinstance(value.code, int):
+            return value.code & 0xFF
+        try:
+            print(value.code, file=sys.stderr)
+        except BaseException:
+            os.write(2, b"SystemExit\n")
+        return 1
+    try:
+        sys.stdout.flush()
+    except BaseException:
+        pass
+    try:
+        if sys.excepthook is sys.__excepthook__:
+            # leave out this module's own frames
+            while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+                trace = trace.tb_next
+            traceback.print_exception(kind, value, trace)
+        else:
+            sys.excepthook(kind, value, trace)  # type: ignore[arg-type]
+    except BaseException:
+        os.write(2, f"{getattr(kind, '__name__', 'exception')}\n".encode())
+    return 1
+
+
+def _begin(header: dict[str, Any]) -> None:
+    _standard_streams()
+    random.seed(0)  # same program, same run
+    sys.path.insert(0, os.getcwd())
+    sys.argv = [header["entry"], *header.get("args", ())]
+
+
+def _make_module(name: str, path: str) -> types.ModuleType:
+    module = types.ModuleType(name)
+    module.__file__ = os.path.join(os.getcwd(), path)
+    module.__builtins__ = builtins  # type: ignore[attr-defined]
+    sys.modules[name] = module
+    return module
+
+
+def run_script() -> NoReturn:
+    """A Python program from its entry file to its end."""
+    header, files = read_job()
+    write_files(files)
+    _begin(header)
+    module = _make_module("__main__", header["entry"])
+    code = 0
+    try:
+        source = files.pop(header["entry"])
+        compiled = compile(source, module.__file__ or "", "exec", dont_inherit=True)
+        exec(compiled, module.__dict__)
+    except BaseException:
+        code = _report_exception()
+    _end(code)
+
+
+def load_solution(header: dict[str, Any], source: bytes, name: str) -> types.ModuleType:
+    """Runs the program's entry as a module called `name`."""
+    module = _make_module(name, header["entry"])
+    exec(compile(source, module.__file__ or "", "exec", dont_inherit=True), module.__dict__)
+    return module
+
+
+def run_calls() -> NoReturn:
+    """Loads a module and answers requests on descriptor 4 through descriptor 5 until there are no more."""
+    header, files = read_job()
+    write_files(files)
+    _begin(header)
+    service = Service(Peer(4, 5, header["value_bytes"]), objects=bool(header.get("objects")))
+    try:
+        module = load_solution(header, files.pop(header["entry"]), header.get("module", "solution"))
+    except BaseException:
+        _end(_report_exception() or 1)
+    service.module = module
+    service.peer.write(["loaded"])
+    service.serve()
+    try:
+        sys.stdout.flush()
+    except BaseException:
+        pass
+    os._exit(0)
+
+
+def run_tests() -> NoReturn:
+    """A test box: trusted tests here, the solution behind descriptors 4 (its answers) and 5 (our requests)."""
+    header, files = read_job()
+    solution = {
+        path[len(judging.SOLUTION_PREFIX) :]: files.pop(path)
+        for path in list(files)
+        if path.startswith(judging.SOLUTION_PREFIX)
+    }
+    write_files({path: content for path, content in solution.items() if path not in files})
+    write_files(files)
+    _begin(header)
+    code = judging.run(header, files, solution)
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BaseException:
+        pass
+    os._exit(code)
+
+
+def run_binary() -> NoReturn:
+    """execve of `argv`, whose program is on the machine or (descriptor 4) was compiled before."""
+    header, files = read_job()
+    write_files(files)
+    if header.get("binary"):
+        handle = os.open(header["binary"], os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o755)
+        size = os.fstat(4).st_size
+        done = 0
+        while done < size:
+            done += os.sendfile(handle, 4, done, size - done)
+        os.close(handle)
+        os.close(4)
+    try:
+        os.execve(header["argv"][0], header["argv"], dict(os.environ))
+    except OSError as error:
+        os.write(2, f"{header['argv'][0]}: {error.strerror}\n".encode())
+    os._exit(127)
+
+
+def run_compiler() -> NoReturn:
+    """Runs a compiler and copies what it made to descriptor 4."""
+    header, files = read_job()
+    write_files(files)
+    code = subprocess.call(header["argv"], stdin=subprocess.DEVNULL)
+    if code == 0:
+        with open(header["output"], "rb") as made:
+            size = os.fstat(made.fileno()).st_size
+            done = 0
+            while done < size:
+                done += os.sendfile(4, made.fileno(), done, size - done)
+    os._exit(code & 0xFF)
+
+
+_MODES: Final = {
+    "script": run_script,
+    "calls": run_calls,
+    "tests": run_tests,
+    "binary": run_binary,
+    "compile": run_compiler,
+}
+
+
+def main(mode: str) -> NoReturn:
+    """Runs one mode to the end of the process."""
+    try:
+        _MODES[mode]()
+    except BaseException as error:
+        try:
+            os.write(2, f"{type(error).__name__}: {error}\n".encode("utf-8", "replace")[:2000])
+        finally:
+            os._exit(1)

@@ -1,0 +1,669 @@
+"""The zygote: builds the walls once, forks one box per program, enforces the limits.
+
+It is started by `client.Zygote` with a control socket and options in JSON. A message is one line of JSON and up to a few
+descriptors: `{"op": "start", "id", "mode", "limits", ...}` with stdin, stdout, stderr, the job, and the mode's own pipes,
+or `{"op": "kill", "id", "why"}`. For every box that ends one report goes back. Programs, tests and secrets never enter
+this process's memory: they are in the descriptors, which only the box reads.
+
+Walls, by option `walls`:
+
+- `namespaces`: own user, pid, mount, network, ipc and uts namespace; the root is a read-only view of Python and the
+  system's libraries; per box a fresh pid namespace, mount namespace with a private tmpfs and /proc, user namespace.
+- `landlock`: no namespaces. One scratch directory per box, Landlock, seccomp that forbids new processes.
+- `container`: PID 1 of a container. One box at a time; afterwards every process but this one is killed and the
+  scratch space wiped. Landlock where the kernel has it.
+- `rlimits`: resource limits only.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import gc
+import json
+import math
+import os
+import resource
+import select
+import shutil
+import signal
+import socket
+import sys
+import time
+from typing import Any, Final
+
+from sandboxes.zygote import box, kernel
+
+TICK_SECONDS: Final = 0.05
+"""How often a box that is still running has its memory, CPU and scratch space summed."""
+PAGE: Final = resource.getpagesize()
+CLOCK_TICKS: Final = os.sysconf("SC_CLK_TCK")
+STACK_BYTES: Final = 120 << 20
+"""Main stack of a box: deep recursion of honest programs. Below the 128 MiB gap that the kernel keeps for it."""
+ADDRESS_SLACK_BYTES: Final = 1 << 30
+"""Address space above the memory limit: thread stacks and allocator arenas reserve without using. What is used is
+summed every tick and checked again at the end."""
+REAL_TIME_FACTOR: Final = 4
+"""Wall limits leave out the time a program was ready but the machine was busy, up to this factor."""
+MOUNTABLE: Final = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin")
+ETC_FILES: Final = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/mime.types")
+DEVICES: Final = ("null", "zero", "full", "random", "urandom")
+UNPRIVILEGED: Final = 65534
+_NANOSECONDS: Final = 1_000_000_000
+
+
+class Refused(OSError):
+    """A wall that cannot be built here."""
+
+
+def _refused(what: str, error: OSError) -> Refused:
+    return Refused(error.errno, f"{what}: {error.strerror or error}")
+
+
+# --- the root of the namespaces tier ----------------------------------------------------------------------------------
+
+
+def _bind(new: str, path: str) -> None:
+    target = new + path
+    if os.path.isdir(path):
+        os.makedirs(target, exist_ok=True)
+    else:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        with open(target, "w"):
+            pass
+    kernel.mount(path, target, None, kernel.MS_BIND | kernel.MS_REC)
+
+
+def _build_root(read_only: list[str]) -> None:
+    """A tmpfs with bind mounts of what programs may read becomes /, read-only, and the old root is gone."""
+    kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
+    new = "/tmp"
+    # what lies below /tmp on the host would vanish under the new root: hold it by descriptor
+    held = [(path, os.open(path, os.O_PATH)) for path in read_only if path.startswith("/tmp/")]
+    kernel.mount("tmpfs", new, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "size=4m,mode=755")
+    for folder in ("etc", "proc", "dev", "tmp", "var", "root"):
+        os.mkdir(f"{new}/{folder}", 0o755)
+    for path in MOUNTABLE:
+        if os.path.islink(path):
+            os.symlink(os.readlink(path), new + path)
+        elif os.path.isdir(path):
+            _bind(new, path)
+    for path in ETC_FILES:
+        if os.path.exists(path):
+            _bind(new, path)
+    for path in read_only:
+        if not os.path.lexists(new + path) and os.path.exists(path):
+            _bind(new, path)
+    for path, handle in held:
+        os.makedirs(new + path, exist_ok=True)
+        kernel.mount(f"/proc/self/fd/{handle}", new + path, None, kernel.MS_BIND | kernel.MS_REC)
+        os.close(handle)
+    for name in DEVICES:
+        _bind(new, f"/dev/{name}")
+    links = {"dev/shm": "/tmp", "var/tmp": "/tmp", "dev/fd": "/proc/self/fd"}
+    links |= {f"dev/{name}": f"/proc/self/fd/{number}" for number, name in enumerate(("stdin", "stdout", "stderr"))}
+    for name, target in links.items():
+        os.symlink(target, f"{new}/{name}")
+    with open(f"{new}/etc/passwd", "w") as file:
+        file.write(f"root:x:0:0::/tmp:/bin/sh\nnobody:x:{UNPRIVILEGED}:{UNPRIVILEGED}::/tmp:/bin/sh\n")
+    with open(f"{new}/etc/group", "w") as file:
+        file.write(f"root:x:0:\nnogroup:x:{UNPRIVILEGED}:\n")
+    with open(f"{new}/etc/hosts", "w") as file:
+        file.write("127.0.0.1 localhost\n")
+    os.mkdir(f"{new}/old")
+    kernel.make_read_only(new)
+    # a later /proc of our own is only granted where a whole one is already in view (fs/namespace.c)
+    kernel.mount("/proc", f"{new}/proc", None, kernel.MS_BIND | kernel.MS_REC)
+    os.chdir(new)
+    kernel.pivot_root(".", "old")
+    os.chdir("/")
+    kernel.unmount("/old")
+
+
+def _map_to_root(process: int, uid: int, gid: int) -> None:
+    for name, text in (("setgroups", "deny"), ("uid_map", f"0 {uid} 1"), ("gid_map", f"0 {gid} 1")):
+        handle = os.open(name, os.O_WRONLY, dir_fd=process)
+        os.write(handle, text.encode())
+        os.close(handle)
+
+
+def _enter_namespaces(read_only: list[str]) -> bool:
+    """Puts this process (in fact a child of it, as PID 1) behind the walls. Returns whether /proc is our own.
+
+    As root the walls are built first and then root is given up for good: a box must not run as uid 0 of the host, whose
+    process limit the kernel does not enforce and whose files under /proc/sys it may write.
+    """
+    process = os.open("/proc/self", os.O_RDONLY | os.O_DIRECTORY)
+    private = kernel.NEWNS | kernel.NEWNET | kernel.NEWIPC | kernel.NEWUTS
+    uid, gid = os.getuid(), os.getgid()
+    try:
+        if uid == 0:
+            kernel.unshare(private)
+            _build_root(read_only)
+            uid = gid = UNPRIVILEGED
+            os.setgroups([])
+            os.setresgid(gid, gid, gid)
+            os.setresuid(uid, uid, uid)
+            kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
+            kernel.unshare(kernel.NEWUSER)
+            _map_to_root(process, uid, gid)
+        else:
+            kernel.unshare(kernel.NEWUSER)
+            _map_to_root(process, uid, gid)
+            kernel.unshare(private)
+            _build_root(read_only)
+        kernel.unshare(kernel.NEWNS | kernel.NEWPID)
+    except OSError as error:
+        raise _refused("namespaces", error) from None
+    os.close(process)
+    parent = os.getpid()
+    child = os.fork()
+    if child:
+        kernel.close_from(3)
+        _, status = os.waitpid(child, 0)
+        os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    del parent
+    try:
+        flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
+        kernel.mount("proc", "/proc", "proc", flags)
+    except OSError:
+        return False  # masked paths of a container: then the enclosing /proc is read, and boxes get none
+    return True
+
+
+# --- one box ----------------------------------------------------------------------------------------------------------
+
+
+class Box:
+    """What the zygote knows of a running box."""
+
+    __slots__ = (
+        "cpu",
+        "deadline",
+        "id",
+        "killed",
+        "last_start",
+        "limits",
+        "namespace",
+        "pid",
+        "pidfd",
+        "report",
+        "scratch",
+        "started",
+    )
+
+    def __init__(self, number: int, pid: int, report: int, limits: dict[str, Any], scratch: str) -> None:
+        self.id, self.pid, self.report, self.limits, self.scratch = number, pid, report, limits, scratch
+        self.pidfd = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else -1
+        self.started = time.monotonic()
+        self.last_start = self.started + REAL_TIME_FACTOR * limits["wall_seconds"]
+        self.deadline = self.started + limits["wall_seconds"]
+        self.killed = ""
+        self.cpu = 0.0
+        self.namespace = ""
+
+
+class Server:
+    """Serves one control socket until its other end is closed."""
+
+    def __init__(self, control: socket.socket, options: dict[str, Any]) -> None:
+        self.control = control
+        self.walls: str = options["walls"]
+        self.own_proc = False
+        self.boxes: dict[int, Box] = {}
+        self.options = options
+        self.poll = select.poll()
+        self.filters: dict[tuple[bool, int | None], bytes] = {}
+        self.landlock = False
+        self.scratch_root = options.get("scratch_root", "/tmp")
+
+    def prepare(self) -> None:
+        """Builds the walls and imports what is kept warm."""
+        options = self.options
+        if self.walls == "namespaces":
+            self.own_proc = _enter_namespaces(options["read_only"])
+        elif self.walls in ("landlock", "container"):
+            kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # no ptrace, no /proc/<zygote>/mem for the boxes' user
+            self.landlock = kernel.landlock_version() > 0
+            if not self.landlock and self.walls == "landlock":
+                raise Refused(38, "Landlock: the kernel has none (it needs Linux 5.13 with CONFIG_SECURITY_LANDLOCK)")
+            self.own_proc = self.walls == "container"
+            try:
+                kernel.seccomp_filter(allow_fork=True, own_pid=None, allow_unix_sockets=True, keep_metadata=True)
+            except OSError as error:
+                raise _refused("seccomp", error) from None
+        self.self_pidfd = os.pidfd_open(os.getpid()) if self.walls == "namespaces" else -1
+        sys.path[:] = [path for path in sys.path if path != options["package_root"]]
+        sys.path += [path for path in options["import_path"] if path not in sys.path]
+        for name in options["warm"]:
+            try:
+                __import__(name)
+            except ImportError:
+                continue
+        box.prepare()
+        gc.collect()
+        gc.freeze()
+        self.address_base, self.resident_base = self._own_memory()
+
+    def _own_memory(self) -> tuple[int, int]:
+        try:
+            with open("/proc/self/statm") as file:
+                pages = file.read().split()
+            return int(pages[0]) * PAGE, int(pages[1]) * PAGE
+        except (OSError, IndexError, ValueError):
+            resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            return 256 << 20, resident * (1 if sys.platform == "darwin" else 1024)
+
+    # -- starting
+
+    def start(self, message: dict[str, Any], descriptors: list[int]) -> None:
+        """Forks a box. Any failure to do so is that box's report, never the end of the zygote."""
+        number, limits = message["id"], message["limits"]
+        report_read, report_write = os.pipe()
+        scratch = ""
+        try:
+            if self.walls in ("landlock", "rlimits"):
+                scratch = f"{self.scratch_root}/box-{os.getpid()}-{number}-{os.urandom(6).hex()}"
+                os.mkdir(scratch, 0o700)
+            elif self.walls == "container":
+                scratch = "/tmp"
+            if self.walls == "namespaces":
+                kernel.enter_pid_namespace_of(self.self_pidfd)  # children of this process belong to our namespace ...
+                kernel.unshare(kernel.NEWPID)  # ... and the next fork opens a fresh one below it
+            pid = os.fork()
+        except OSError as error:
+            for descriptor in (*descriptors, report_read, report_write):
+                os.close(descriptor)
+            if scratch and self.walls != "container":
+                shutil.rmtree(scratch, ignore_errors=True)
+            self._send({"id": number, "setup": f"a box could not be started: {error}", "status": 0})
+            return
+        if pid == 0:
+            self._become_box(message, [*descriptors, report_write], scratch)
+        for descriptor in (*descriptors, report_write):
+            os.close(descriptor)
+        running = Box(number, pid, report_read, limits, scratch)
+        self.boxes[running.pidfd if running.pidfd >= 0 else -pid] = running
+        if running.pidfd >= 0:
+            self.poll.register(running.pidfd, select.POLLIN)
+
+    def _become_box(self, message: dict[str, Any], descriptors: list[int], scratch: str) -> None:
+        """Runs in the child: walls, then the program. Never returns."""
+        try:
+            namespace = self._wall_in(message, scratch, descriptors)
+            for name in [name for name in sys.modules if name == "sandboxes" or name.startswith("sandboxes.")]:
+                del sys.modules[name]
+            os.write(descriptors[-1], b"R" + namespace.encode())
+            os.close(descriptors[-1])
+        except BaseException as error:
+            text = f"{type(error).__name__}: {error}"
+            os.write(descriptors[-1], text.encode()[:2000])
+            os._exit(125)
+        box.main(message["mode"])
+        os._exit(0)
+
+    def _wall_in(self, message: dict[str, Any], scratch: str, descriptors: list[int]) -> str:
+        """Every wall around this process, strongest last. Returns the name of its pid namespace."""
+        limits = message["limits"]
+        namespace = ""
+        allow_fork = True
+        if self.walls == "namespaces":
+            namespace = os.readlink("/proc/self/ns/pid")
+            kernel.unshare(kernel.NEWNS)
+            inodes = max(64, limits["disk_bytes"] // 4096)
+            options = f"size={limits['disk_bytes']},nr_inodes={inodes},mode=1777"
+            kernel.mount("tmpfs", "/tmp", "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options)
+            flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
+            if self.own_proc:
+                kernel.mount("proc", "/proc", "proc", flags, "subset=pid")
+            else:
+                kernel.mount("tmpfs", "/proc", "tmpfs", flags | kernel.MS_RDONLY, "size=4k,mode=555")
+            os.chdir("/tmp")
+        elif scratch:
+            os.chdir(scratch)
+            os.environ["HOME"] = os.environ["TMPDIR"] = scratch
+        # to high numbers first, so that no target overwrites a source
+        high = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, 64) for descriptor in descriptors]
+        for target, source in enumerate(high):
+            os.dup2(source, target, inheritable=target < 3)
+        # the report's old number is about to be closed; from here on it is the last target
+        descriptors[-1] = len(descriptors) - 1
+        kernel.close_from(len(descriptors))
+        os.setsid()
+        self._set_limits(message)
+        if self.walls == "namespaces":
+            kernel.unshare(kernel.NEWUSER)  # a process count of its own, no rights over the zygote's namespaces
+            kernel.drop_capabilities()
+        if self.walls in ("landlock", "container") and self.landlock:
+            writable = [scratch]
+            if self.walls == "container":
+                writable.append("/dev/shm")
+            readable = [*MOUNTABLE, *ETC_FILES, *self.options["read_only"], "/dev/zero", "/dev/urandom", "/dev/random"]
+            if self.walls == "container":
+                readable += ["/etc", "/proc"]
+            kernel.landlock(readable, writable, ["/dev/null"])
+        count = limits["processes"]
+        resource.setrlimit(resource.RLIMIT_NPROC, self._lower(resource.RLIMIT_NPROC, count))
+        if self.walls == "rlimits":
+            return namespace
+        own_pid = None
+        if self.walls == "landlock":
+            allow_fork = message["mode"] == "compile"
+            own_pid = None if allow_fork else os.getpid()
+        kernel.install_seccomp(
+            kernel.seccomp_filter(
+                allow_fork=allow_fork and count > 1,
+                own_pid=own_pid,
+                allow_unix_sockets=self.walls != "landlock",
+                keep_metadata=self.walls != "landlock",
+            )
+        )
+        return namespace
+
+    @staticmethod
+    def _lower(kind: int, value: int) -> tuple[int, int]:
+        """A limit that is never above the one already in force."""
+        hard = resource.getrlimit(kind)[1]
+        if hard != resource.RLIM_INFINITY:
+            value = min(value, hard)
+        return value, value
+
+    def _set_limits(self, message: dict[str, Any]) -> None:
+        limits = message["limits"]
+        seconds = math.ceil(limits["cpu_seconds"])
+        values = {
+            resource.RLIMIT_CPU: seconds,
+            resource.RLIMIT_FSIZE: limits["disk_bytes"],
+            resource.RLIMIT_NOFILE: limits["open_files"],
+            resource.RLIMIT_CORE: 0,
+            resource.RLIMIT_STACK: STACK_BYTES,
+        }
+        if message.get("address_space", True):
+            values[resource.RLIMIT_AS] = self.address_base + limits["memory_bytes"] + ADDRESS_SLACK_BYTES
+        for kind, value in values.items():
+            try:
+                resource.setrlimit(kind, self._lower(kind, value))
+            except (ValueError, OSError):
+                if sys.platform != "darwin":
+                    raise
+        if hasattr(resource, "RLIMIT_MSGQUEUE"):
+            resource.setrlimit(resource.RLIMIT_MSGQUEUE, (0, 0))
+
+    # -- watching
+
+    def _processes(self, running: Box) -> list[int]:
+        """Process ids of a box, as this process's /proc numbers them."""
+        if self.walls in ("landlock", "rlimits"):
+            return [running.pid]
+        found = []
+        me = os.getpid()
+        for name in os.listdir("/proc"):
+            if not name.isdigit() or int(name) == me:
+                continue
+            if self.walls == "namespaces":
+                try:
+                    if os.readlink(f"/proc/{name}/ns/pid") != running.namespace:
+                        continue
+                except OSError:
+                    continue
+            found.append(int(name))
+        return found
+
+    def _watch(self, running: Box, now: float) -> None:
+        """Sums CPU, memory and scratch space of a box; kills it over a limit."""
+        limits = running.limits
+        if not running.namespace and self.walls == "namespaces":
+            try:
+                ready, _, _ = select.select([running.report], [], [], 0)
+                if ready:
+                    text = os.read(running.report, 4096)
+                    running.namespace = text[1:].decode(errors="replace") if text[:1] == b"R" else ""
+                    if not running.namespace:
+                        self._remember_setup(running, text)
+            except OSError:
+                return
+        cpu, resident, waiting = 0.0, 0, 0.0
+        for pid in self._processes(running):
+            try:
+                with open(f"/proc/{pid}/stat", "rb") as file:
+                    fields = file.read().rpartition(b")")[2].split()
+                # utime, stime and those of waited-for children; rss in pages (proc(5), fields 14-17 and 24)
+                cpu += sum(int(field) for field in fields[11:15]) / CLOCK_TICKS
+                resident += max(0, int(fields[21]) * PAGE - self.resident_base)
+            except (OSError, ValueError, IndexError):
+                continue
+        running.cpu = max(running.cpu, cpu)
+        if cpu > limits["cpu_seconds"]:
+            self.kill(running, "cpu_seconds")
+        elif resident > limits["memory_bytes"]:
+            self.kill(running, "memory_bytes")
+        elif running.scratch and self.walls != "container" and _tree_bytes(running.scratch) > limits["disk_bytes"]:
+            self.kill(running, "disk_bytes")
+        elif now >= running.deadline:
+            waiting = self._waited(running)
+            elapsed = now - running.started
+            left = min(limits["wall_seconds"] - (elapsed - waiting), running.last_start - now)
+            if left > 0.001:
+                running.deadline = now + left
+            else:
+                self.kill(running, "wall_seconds")
+
+    def _waited(self, running: Box) -> float:
+        """Seconds in which the box's first process was ready to run but another had the CPU."""
+        most = 0.0
+        for pid in self._processes(running):
+            try:
+                with open(f"/proc/{pid}/schedstat", "rb") as file:
+                    most = max(most, int(file.read().split()[1]) / _NANOSECONDS)
+            except (OSError, ValueError, IndexError):
+                continue
+        return most
+
+    def kill(self, running: Box, why: str) -> None:
+        """SIGKILL of the box's first process, which takes its pid namespace along."""
+        if running.killed:
+            return
+        running.killed = why
+        try:
+            os.kill(running.pid, signal.SIGKILL)
+            if self.walls == "rlimits":
+                os.killpg(running.pid, signal.SIGKILL)
+            elif self.walls == "container":
+                os.kill(-1, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+    def _remember_setup(self, running: Box, text: bytes) -> None:
+        running.killed = running.killed or "setup: " + text.decode(errors="replace")
+
+    # -- ending
+
+    def finish(self, key: int) -> None:
+        """A box's first process has ended: reap, sweep what is left, report."""
+        running = self.boxes.pop(key)
+        if running.pidfd >= 0:
+            self.poll.unregister(running.pidfd)
+            os.close(running.pidfd)
+        _, status, usage = os.wait4(running.pid, 0)
+        wall = time.monotonic() - running.started
+        setup = ""
+        if running.killed.startswith("setup: "):
+            setup, running.killed = running.killed[7:], ""
+        elif not running.namespace:
+            text = os.read(running.report, 4096) if select.select([running.report], [], [], 0)[0] else b""
+            if text[:1] != b"R":
+                setup = text.decode(errors="replace") or "the box ended before its walls stood"
+        os.close(running.report)
+        if self.walls == "container":
+            _sweep()
+        elif self.walls == "rlimits":
+            try:
+                os.killpg(running.pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                pass
+        if running.scratch and self.walls != "container":
+            _remove_tree(running.scratch)
+        scale = 1 if sys.platform == "darwin" else 1024
+        self._send(
+            {
+                "id": running.id,
+                "setup": "" if running.killed else setup,
+                "killed": running.killed,
+                "status": os.waitstatus_to_exitcode(status),
+                "cpu": max(usage.ru_utime + usage.ru_stime, running.cpu),
+                "peak": usage.ru_maxrss * scale,
+                "base": self.resident_base,
+                "wall": wall,
+            }
+        )
+
+    def _send(self, message: dict[str, Any]) -> None:
+        try:
+            self.control.send(json.dumps(message).encode() + b"\n")
+        except OSError:
+            os._exit(0)
+
+    def serve(self) -> None:
+        """The loop. Returns when the client has closed its end."""
+        control = self.control.fileno()
+        self.poll.register(control, select.POLLIN)
+        next_watch = 0.0
+        pending = b""
+        while True:
+            timeout: float | None = None
+            if self.boxes:
+                now = time.monotonic()
+                timeout = max(0.0, next_watch - now) * 1000 + 1
+                if any(running.pidfd < 0 for running in self.boxes.values()):
+                    timeout = 2
+            events = self.poll.poll(timeout)
+            for descriptor, _ in events:
+                if descriptor == control:
+                    raw, descriptors, _, _ = socket.recv_fds(self.control, 65536, 16)
+                    if not raw:
+                        return
+                    lines = (pending + raw).split(b"\n")  # a stream socket (macOS) may join or split messages
+                    pending = lines.pop()
+                    for line in lines:
+                        message = json.loads(line)
+                        if message["op"] == "start":
+                            self.start(message, descriptors)
+                        elif message["op"] == "kill":
+                            for running in self.boxes.values():
+                                if running.id == message["id"]:
+                                    self.kill(running, message["why"])
+                elif descriptor in self.boxes:
+                    self.finish(descriptor)
+            for key in [key for key in self.boxes if key < 0]:  # no pidfd on this system: ask
+                if os.waitid(os.P_PID, -key, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+                    self.finish(key)
+            now = time.monotonic()
+            if self.boxes and now >= next_watch:
+                next_watch = now + TICK_SECONDS
+                for running in list(self.boxes.values()):
+                    if not running.killed and now - running.started >= TICK_SECONDS:
+                        self._watch(running, now)
+            self._reap_strays()
+
+    def _reap_strays(self) -> None:
+        """As PID 1 this process inherits orphans; boxes themselves are waited for in `finish` only."""
+        if self.boxes or os.getpid() != 1:
+            return
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            pass
+
+
+def _tree_bytes(root: str, most_entries: int = 4096) -> int:
+    """Bytes below `root`, without following links; a tree of too many entries counts as endless."""
+    total, entries, todo = 0, 0, [root]
+    while todo:
+        try:
+            with os.scandir(todo.pop()) as listing:
+                for entry in listing:
+                    entries += 1
+                    if entries > most_entries:
+                        return 1 << 62
+                    if entry.is_dir(follow_symlinks=False):
+                        todo.append(entry.path)
+                    else:
+                        total += entry.stat(follow_symlinks=False).st_blocks * 512
+        except OSError:
+            continue
+    return total
+
+
+def _remove_tree(root: str) -> None:
+    """Deletes a scratch directory, folders without permissions included."""
+
+    def open_up(_function: Any, path: str, _error: Any) -> None:
+        try:
+            os.chmod(os.path.dirname(path), 0o700)
+            if os.path.isdir(path) and not os.path.islink(path):
+                os.chmod(path, 0o700)
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                os.unlink(path)
+        except OSError:
+            pass
+
+    shutil.rmtree(root, onerror=open_up)
+
+
+def _sweep() -> None:
+    """PID 1 of a container: ends every other process and wipes the scratch space."""
+    try:
+        while True:
+            os.kill(-1, signal.SIGKILL)
+            os.waitpid(-1, 0)
+    except (ProcessLookupError, ChildProcessError):
+        pass
+    for folder in ("/tmp", "/dev/shm"):
+        try:
+            names = os.listdir(folder)
+        except OSError:
+            continue
+        for name in names:
+            path = f"{folder}/{name}"
+            if os.path.isdir(path) and not os.path.islink(path):
+                _remove_tree(path)
+            else:
+                try:
+                    os.unlink(path)
+                except OSError:
+                    pass
+
+
+def _connect(where: str) -> socket.socket:
+    """The control socket: an inherited descriptor, or a path to connect to (inside a container)."""
+    if where.isdigit():
+        return socket.socket(fileno=int(where))
+    control = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    end = time.monotonic() + 30
+    while True:
+        try:
+            control.connect(where)
+            return control
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.05)
+
+
+def main(arguments: list[str]) -> None:
+    """Entry of the zygote process: `server <descriptor or socket path> <options JSON>`."""
+    control = _connect(arguments[0])
+    options = json.loads(arguments[1])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the trainer's Ctrl-C is the trainer's to handle
+    server = Server(control, options)
+    try:
+        server.prepare()
+    except OSError as error:
+        control.send(json.dumps({"refused": str(error)}).encode())
+        os._exit(1)
+    walls = {"landlock": kernel.landlock_version(), "own_proc": server.own_proc, "pid": os.getpid()}
+    control.send(json.dumps({"ready": True, "walls": walls, "base": server.resident_base}).encode())
+    server.serve()
+    os._exit(0)
