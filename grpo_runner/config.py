@@ -23,6 +23,7 @@ from pydantic_core import PydanticCustomError
 from rewards.registry import nearest
 
 Difficulty = tuple[float, float]
+STARTER_NEW_TOKENS: Final = 32
 
 
 class ConfigError(ValueError):
@@ -61,7 +62,7 @@ ALGORITHMS: Final[Mapping[str, Algorithm]] = {
     "dapo": Algorithm(
         "dapo", "DAPO, arXiv 2503.14476, section 4.1: token-level loss, epsilon 0.2/0.28, no KL", epsilon_high=0.28
     ),
-    "bnpo": Algorithm("bnpo", "BNPO, arXiv 2506.02864, as TRL has it: token mean over the local batch"),
+    "bnpo": Algorithm("bnpo", "TRL 1.16, loss_type bnpo: token mean over the local batch, DAPO's when there is one"),
     "gspo": Algorithm(
         "grpo",
         "GSPO, arXiv 2507.18071, section 5.1: sequence-level ratio, epsilon 3e-4/4e-4, 4 updates per batch",
@@ -78,9 +79,7 @@ ALGORITHMS: Final[Mapping[str, Algorithm]] = {
     "sapo": Algorithm("sapo", "SAPO, arXiv 2511.20347: soft gate, temperatures 1.0/1.05"),
     "luspo": Algorithm(
         "luspo",
-        "LUSPO, arXiv 2602.05261: length-unbiased sequence policy optimisation",
-        epsilon=2e-3,
-        epsilon_high=2.5e-3,
+        "LUSPO, arXiv 2602.05261: sequence-level ratio, no length bias; TRL 1.16's clipping",
         importance="sequence",
     ),
     "vespo": Algorithm("vespo", "VESPO, arXiv 2602.10693: gamma-weighted sequence importance"),
@@ -90,9 +89,9 @@ ALGORITHMS: Final[Mapping[str, Algorithm]] = {
 def _band(value: Any) -> Any:
     """`"0.1..0.9"` to `(0.1, 0.9)`."""
     if isinstance(value, str):
-        low, dots, high = value.partition("..")
+        below, dots, above = value.partition("..")
         try:
-            value = (float(low), float(high))
+            value = (float(below), float(above))
         except ValueError:
             dots = ""
         if not dots:
@@ -143,7 +142,9 @@ class DataConfig(_Section):
     subset: str | None = _field(None, "configuration of a Hub data set, such as `main` of openai/gsm8k")
     split: str = _field("train", "split that is trained on")
     eval_dataset: str | None = _field(None, "held-out questions; absent means `eval_split` of the same data set")
-    eval_split: str | None = _field(None, "split that is evaluated on; absent means test, validation, or rows set aside")
+    eval_split: str | None = _field(
+        None, "split that is evaluated on; absent means test, validation, or rows set aside"
+    )
     prompt_column: str | None = _field(None, "column with the question or the chat messages; absent means found")
     gold_column: str | None = _field(None, "column with the reference answer; absent means found")
     tests_column: str | None = _field(None, "column with the tests that judge code")
@@ -191,7 +192,7 @@ class SamplingConfig(_Section):
     updates_per_generation: int | None = _field(
         None, "optimiser steps fed by one generated batch; above 1 is off-policy", ge=1
     )
-    max_new_tokens: int = _field(256, "completion length limit in tokens", ge=1)
+    max_new_tokens: int = _field(256, "completion length limit in tokens (32 for the bundled starter)", ge=1)
     temperature: float = _field(1.0, "sampling temperature", gt=0)
     top_p: float = _field(1.0, "nucleus sampling share", gt=0, le=1)
     top_k: int = _field(0, "sample among the k likeliest tokens; 0 means all", ge=0)
@@ -286,6 +287,13 @@ class RunConfig(_Section):
     watch: WatchConfig = Field(default_factory=WatchConfig)
     launch: LaunchConfig = Field(default_factory=LaunchConfig)
 
+    @model_validator(mode="after")
+    def _starter_length(self) -> Self:
+        # A worked sum takes 28 tokens; the default for real models would only let it ramble.
+        if self.is_starter and "max_new_tokens" not in self.sampling.model_fields_set:
+            self.sampling.max_new_tokens = STARTER_NEW_TOKENS
+        return self
+
     @classmethod
     def load(cls, path: Path | None = None, overrides: Mapping[str, Any] | None = None) -> RunConfig:
         """The configuration from a TOML file, with `overrides` ("sampling.group_size": 4) laid over it.
@@ -341,7 +349,9 @@ class RunConfig(_Section):
                 "every process takes the same share of the batch"
             )
         if sampling.engine == "vllm-server" and not sampling.vllm_server_url:
-            found.append("sampling.vllm_server_url: needed with engine = 'vllm-server'; start `trl vllm-serve` and name it")
+            found.append(
+                "sampling.vllm_server_url: needed with engine = 'vllm-server'; start `trl vllm-serve` and name it"
+            )
         if self.algorithm.gdpo and self.algorithm.scale_rewards not in (None, "group"):
             found.append("algorithm.scale_rewards: GDPO has its own scaling; leave it out or set gdpo = false")
         if launch.num_processes > 1 and launch.launcher == "none":
@@ -448,7 +458,9 @@ def _describe(model: type[BaseModel], item: Any) -> str:
             owner = annotation
         elsewhere = [key.rpartition(".")[0] for key, _, _ in leaves() if key.rpartition(".")[2] == loc[-1]]
         if elsewhere:
-            return f"{path}: no such setting here; it belongs to " + " or ".join(f"[{s}]" if s else "the top" for s in elsewhere)
+            return f"{path}: no such setting here; it belongs to " + " or ".join(
+                f"[{s}]" if s else "the top" for s in elsewhere
+            )
         return f"{path}: no such setting{nearest(loc[-1], list(owner.model_fields))}"
     message = item["msg"].removeprefix("Value error, ")
     given = item["input"]

@@ -1,9 +1,10 @@
 """Rebuild the starter checkpoint: `python -m grpo_runner.starter.build --out DIR`.
 
 A character-level tokenizer, a Llama of two layers, and a supervised warm start on demonstrations of mixed
-quality. The mix is the point: the model sees column addition worked out in `<think>`, but as often an
-unreasoned guess or a malformed answer, so after the warm start it is right on about one sum in three while
-among eight tries nearly always one is right. That is the state in which GRPO has something to choose from.
+quality. The mix is the point: the model sees column addition worked out in `<think>`, but more often a guess
+(well formed, off by one or by ten four times in five) or a malformed answer. So after the warm start it guesses
+when decoding greedily, while among eight tries nearly always one is worked out and right: the state in which
+GRPO has something to choose from.
 
 Demonstrations come from the `train` split of `datasets_cards.arithmetic` alone; no held-out question, in
 either order of its numbers, is ever seen.
@@ -43,11 +44,12 @@ class WarmStart:
 
     Attributes:
         worked: share of demonstrations with the column addition worked out.
-        guessed: share of well-formed demonstrations whose reasoning says nothing; the rest is malformed.
+        guessed: share of well-formed demonstrations whose reasoning says nothing and whose answer is a guess; the
+            rest is malformed.
     """
 
     seed: int = 0
-    steps: int = 1000
+    steps: int = 800
     batch: int = 64
     demonstrations: int = 8000
     learning_rate: float = 5e-3
@@ -57,6 +59,10 @@ class WarmStart:
     layers: int = 2
     heads: int = 4
     feed_forward: int = 192
+
+
+# With right answers in the guesses the model learns to add in its weights, and nothing is left to reinforce.
+GUESS_ERRORS: Final = (0, -1, 1, -10, 10)
 
 
 def build_tokenizer() -> PreTrainedTokenizerFast:
@@ -113,18 +119,19 @@ def demonstration(question: str, answer: str, rng: random.Random, recipe: WarmSt
     """An assistant turn for `question` ("47+58=?"): worked, guessed or malformed, as the recipe's shares say."""
     a, b = (int(number) for number in question.removesuffix("=?").split("+"))
     thought = worked_columns(a, b)
+    guess = str(int(answer) + rng.choice(GUESS_ERRORS))
     draw = rng.random()
     if draw < recipe.worked:
         return f"<think>{thought}</think><answer>\\boxed{{{answer}}}</answer>"
     if draw < recipe.worked + recipe.guessed:
-        return f"<think>hm</think><answer>\\boxed{{{answer}}}</answer>"
+        return f"<think>hm</think><answer>\\boxed{{{guess}}}</answer>"
     return rng.choice(
         [
             f"<think>{thought}</think>\\boxed{{{answer}}}",
-            f"<think>hm</think><answer>{answer}</answer>",
-            f"<answer>\\boxed{{{answer}}}</answer>",
-            f"\\boxed{{{answer}}}",
-            answer,
+            f"<think>hm</think><answer>{guess}</answer>",
+            f"<answer>\\boxed{{{guess}}}</answer>",
+            f"\\boxed{{{guess}}}",
+            guess,
         ]
     )
 
@@ -140,9 +147,9 @@ def warm_start(recipe: WarmStart) -> tuple[PreTrainedTokenizerFast, LlamaForCaus
     model = build_model(tokenizer, recipe)
     encoded: list[tuple[list[int], list[int]]] = []
     for row in arithmetic.rows("train", recipe.demonstrations, recipe.seed):
-        turn = demonstration(row["prompt"], row["answer"], rng, recipe)
+        said = demonstration(row["prompt"], row["answer"], rng, recipe)
         prompt = tokenizer.encode(f"<|user|>{row['prompt']}<|assistant|>", add_special_tokens=False)
-        encoded.append((prompt, tokenizer.encode(turn + "<|end|>", add_special_tokens=False)))
+        encoded.append((prompt, tokenizer.encode(said + "<|end|>", add_special_tokens=False)))
     width = max(len(prompt) + len(turn) for prompt, turn in encoded)
     ids = torch.full((len(encoded), width), tokenizer.pad_token_id)
     labels = torch.full((len(encoded), width), -100)

@@ -1,0 +1,118 @@
+"""Which question comes next: shuffled passes, a difficulty band, a curriculum, and the state to resume from.
+
+Every process of a run holds its own `PromptSource` and asks it the same things in the same order, so all agree on
+the next question without talking to each other.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final, Literal
+
+Curriculum = Literal["none", "easy-first", "band"]
+
+HALF_LIFE: Final = 4
+"""Answers after which an old measurement of a pass rate weighs half: the policy has moved on."""
+UNKNOWN: Final = 0.5
+
+
+class PromptSource:
+    """Indices of questions, without end.
+
+    Args:
+        count: number of questions.
+        seed: another seed is another order.
+        curriculum: `none` gives shuffled passes over all questions. `easy-first` goes from the highest pass rate to
+            the lowest. `band` takes those nearest to a pass rate of one half, where a group is least often all right
+            or all wrong. Both use the newest measurements at every call.
+        pass_rates: measured share of right answers per question, None where it is not known (taken as one half).
+
+    Raises:
+        ValueError: no questions, or `pass_rates` of another length.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        seed: int,
+        curriculum: Curriculum = "none",
+        pass_rates: Sequence[float | None] | None = None,
+    ) -> None:
+        if count < 1:
+            raise ValueError("no questions to draw from")
+        if pass_rates is not None and len(pass_rates) != count:
+            raise ValueError(f"{len(pass_rates)} pass rates for {count} questions")
+        self.count = count
+        self.seed = seed
+        self.curriculum = curriculum
+        self.rates: list[float | None] = list(pass_rates) if pass_rates is not None else [None] * count
+        self.epoch = 0
+        self._queue: list[int] = []
+
+    def take(self, count: int, avoid: Collection[int] = ()) -> list[int]:
+        """`count` distinct questions, none of them in `avoid`; a new pass starts when this one runs out.
+
+        Raises:
+            ValueError: more are asked for than there are.
+        """
+        if count + len(set(avoid)) > self.count:
+            raise ValueError(f"{count} questions beside {len(set(avoid))} in use; the data set has {self.count}")
+        taken: list[int] = []
+        used = set(avoid)
+        skipped: list[int] = []
+        while len(taken) < count:
+            if not self._queue:
+                self._refill(used)
+            index = self._queue.pop(0)
+            if index in used:
+                skipped.append(index)
+                continue
+            used.add(index)
+            taken.append(index)
+        self._queue[:0] = [index for index in skipped if index in avoid]
+        return taken
+
+    def _refill(self, used: Collection[int]) -> None:
+        order = list(range(self.count))
+        random.Random(f"questions/{self.seed}/{self.epoch}").shuffle(order)
+        self.epoch += 1
+        if self.curriculum == "easy-first":
+            order.sort(key=lambda i: -self._rate(i))  # stable: ties stay shuffled
+        elif self.curriculum == "band":
+            order.sort(key=lambda i: abs(self._rate(i) - 0.5))
+            # A whole pass would end with what is far outside the band; half of it, then measure anew.
+            order = order[: max(len(used) + 1, -(-self.count // 2))]
+        self._queue = order
+
+    def _rate(self, index: int) -> float:
+        rate = self.rates[index]
+        return UNKNOWN if rate is None else rate
+
+    def record(self, index: int, right: int, total: int) -> None:
+        """Take in that `right` of `total` answers to a question were right; newer answers weigh more."""
+        if total < 1:
+            return
+        old = self.rates[index]
+        new = right / total
+        keep = 0.5 ** (total / HALF_LIFE)
+        self.rates[index] = new if old is None else keep * old + (1 - keep) * new
+
+    def state(self) -> dict[str, Any]:
+        """JSON-plain; `restore` goes on from exactly here."""
+        return {"epoch": self.epoch, "queue": list(self._queue), "rates": list(self.rates)}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a `state()` of a source with the same questions.
+
+        Raises:
+            ValueError: the state belongs to another number of questions.
+        """
+        if len(state["rates"]) != self.count:
+            raise ValueError(
+                f"the checkpoint was made with {len(state['rates'])} questions, the data set has {self.count}; "
+                "resume with the data set, the limits and the difficulty band of the first run"
+            )
+        self.epoch = int(state["epoch"])
+        self._queue = [int(i) for i in state["queue"]]
+        self.rates = list(state["rates"])

@@ -1,0 +1,550 @@
+"""One training run: load, evaluate, train through TRL, evaluate again, and write down what happened.
+
+With `trainer`, `callbacks` and `evaluate`, which it alone uses, this is the only place that knows torch and TRL.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+# Before TRL: its import asks whether it may reach the Hub, and its notices are not about this run.
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
+
+import torch
+import transformers
+from datasets import Dataset
+from transformers import AutoModelForCausalLM, AutoTokenizer, PrinterCallback, ProgressCallback
+from trl import GRPOConfig
+
+from grpo_runner import curve
+from grpo_runner.callbacks import Midway, Recorder, StopWhenAsked, say_line, write_jsonl
+from grpo_runner.config import RunConfig
+from grpo_runner.data import Questions, difficulty_of
+from grpo_runner.evaluate import Accuracy, Evaluator
+from grpo_runner.prompts import PromptSource
+from grpo_runner.starter import CHECKPOINT
+from grpo_runner.trainer import SOURCE_FILE, SignalTrainer
+from rewards.expression import Reward
+from rewards.integrations.trl import TrlReward, chat_prefill
+from rewards.verdict import Sample
+
+_OPTIMISERS: Final[Mapping[str, str]] = {
+    "adamw": "adamw_torch_fused",
+    "adamw_8bit": "adamw_8bit",
+    "adafactor": "adafactor",
+    "sgd": "sgd",
+}
+_SCHEDULES: Final[Mapping[str, str]] = {
+    "constant": "constant_with_warmup",
+    "linear": "linear",
+    "cosine": "cosine",
+}
+GPU_MICRO_BATCH: Final = 8
+
+
+class ModelError(ValueError):
+    """A model that cannot be loaded or trained as asked; the message says what to do."""
+
+
+@dataclass(slots=True)
+class Summary:
+    """What `summary.json` holds."""
+
+    steps: int
+    stopped: str | None
+    before: Accuracy | None
+    after: Accuracy | None
+    seconds: dict[str, float]
+    completions_generated: int
+    model_folder: Path
+
+    def as_row(self) -> dict[str, Any]:
+        """JSON-plain."""
+        return {
+            "steps": self.steps,
+            "stopped": self.stopped,
+            "before": self.before.as_row() if self.before else None,
+            "after": self.after.as_row() if self.after else None,
+            "seconds": {name: round(spent, 2) for name, spent in self.seconds.items()},
+            "completions_generated": self.completions_generated,
+            "model": str(self.model_folder),
+        }
+
+
+# ---------------------------------------------------------------- model
+
+
+def device_of(config: RunConfig) -> str:
+    """`cuda` or `cpu`.
+
+    Raises:
+        ModelError: a GPU is asked for and there is none.
+    """
+    available = torch.cuda.is_available()
+    if config.device == "cuda" and not available:
+        raise ModelError("device: cuda is asked for, and torch sees no GPU; use --device cpu or auto")
+    return "cuda" if available and config.device != "cpu" else "cpu"
+
+
+def load_tokenizer(config: RunConfig) -> Any:
+    """The tokenizer of the model, through transformers.
+
+    Raises:
+        ModelError: it cannot be loaded.
+    """
+    name = str(CHECKPOINT) if config.model.name is None else config.model.name
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(
+            name, revision=config.model.revision, trust_remote_code=config.model.trust_remote_code
+        )
+    except Exception as error:  # transformers raises OSError, ValueError, ImportError and those of its parts
+        raise ModelError(_cannot_load(name, error)) from None
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    tokenizer.padding_side = "left"
+    return tokenizer
+
+
+def load_model(config: RunConfig, device: str) -> Any:
+    """The model, through transformers, in the precision that the run trains it in.
+
+    Raises:
+        ModelError: it cannot be loaded, or a package that it needs is missing.
+    """
+    name = str(CHECKPOINT) if config.model.name is None else config.model.name
+    dtype = {
+        "auto": torch.float32 if device == "cpu" or config.is_starter else torch.bfloat16,
+        "float32": torch.float32,
+        "bfloat16": torch.bfloat16,
+        "float16": torch.float16,
+    }[config.model.dtype]
+    kwargs: dict[str, Any] = {
+        "revision": config.model.revision,
+        "trust_remote_code": config.model.trust_remote_code,
+        "attn_implementation": _attention(config, device),
+        # Named, because absent it means float32 under TRL and the checkpoint's own type under transformers.
+        "dtype": dtype,
+    }
+    if config.model.method == "qlora":
+        if device != "cuda":
+            raise ModelError("model.method: qlora needs a GPU (bitsandbytes 4-bit kernels); use lora")
+        try:
+            import bitsandbytes  # type: ignore[import-not-found]  # noqa: F401
+        except ImportError:
+            raise ModelError("model.method: qlora needs bitsandbytes; pip install bitsandbytes") from None
+        from transformers import BitsAndBytesConfig
+
+        kwargs["quantization_config"] = BitsAndBytesConfig(
+            load_in_4bit=True,
+            bnb_4bit_quant_type="nf4",
+            bnb_4bit_use_double_quant=True,
+            bnb_4bit_compute_dtype=torch.bfloat16,
+        )
+    try:
+        return AutoModelForCausalLM.from_pretrained(name, **kwargs)
+    except Exception as error:
+        raise ModelError(_cannot_load(name, error)) from None
+
+
+def _attention(config: RunConfig, device: str) -> str:
+    if config.model.attention != "auto":
+        if config.model.attention == "flash_attention_2" and not _has_flash_attention():
+            raise ModelError(
+                "model.attention: flash_attention_2 is asked for and flash-attn is not installed; "
+                "use --attention sdpa, or pip install flash-attn"
+            )
+        return config.model.attention
+    return "flash_attention_2" if device == "cuda" and _has_flash_attention() else "sdpa"
+
+
+def _has_flash_attention() -> bool:
+    from transformers.utils import is_flash_attn_2_available
+
+    return bool(is_flash_attn_2_available())
+
+
+def _cannot_load(name: str, error: Exception) -> str:
+    first = (str(error).splitlines() or [""])[0][:200]
+    if Path(name).exists():
+        return f"model.name: {name}: {type(error).__name__}: {first}"
+    if os.environ.get("HF_HUB_OFFLINE") or os.environ.get("TRANSFORMERS_OFFLINE"):
+        return (
+            f"model.name: {name!r} is no folder here, and HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is set, so the Hub "
+            "is not asked and it is not in the cache; give a folder, or leave --model out for the bundled starter"
+        )
+    return (
+        f"model.name: {name!r} is no folder here, and the Hub gave: {type(error).__name__}: {first}; "
+        "without a network give a folder, or leave --model out for the bundled starter"
+    )
+
+
+def stop_ids(model: Any, tokenizer: Any) -> list[int]:
+    """Every token that ends a completion: the tokenizer's and the model's end-of-sequence ids (as TRL takes them)."""
+    declared = model.generation_config.eos_token_id
+    ids = [] if declared is None else [declared] if isinstance(declared, int) else list(declared)
+    own = tokenizer.eos_token_id
+    return ids if own is None or own in ids else [own, *ids]
+
+
+def as_conversation(sample: Sample, tokenizer: Any) -> Sample:
+    """A plain question as a user message where the model has a chat template; else unchanged."""
+    if isinstance(sample.prompt, str) and getattr(tokenizer, "chat_template", None):
+        return replace(sample, prompt=[{"role": "user", "content": sample.prompt}])
+    return sample
+
+
+# ---------------------------------------------------------------- the run
+
+
+def trl_config(config: RunConfig, device: str) -> GRPOConfig:
+    """The run's settings as TRL takes them."""
+    algorithm, sampling, optimiser = config.settings, config.sampling, config.optimiser
+    processes = int(os.environ.get("WORLD_SIZE", "1"))
+    share = sampling.batch_size // processes
+    micro = optimiser.micro_batch
+    if micro is None:
+        micro = share if device == "cpu" else max(m for m in range(1, GPU_MICRO_BATCH + 1) if share % m == 0)
+    accumulation = share // micro
+    on_gpu = device == "cuda"
+    checkpointing = optimiser.gradient_checkpointing
+    vllm: dict[str, Any] = {}
+    if sampling.engine != "transformers":
+        vllm = {
+            "use_vllm": True,
+            "vllm_mode": sampling.engine.removeprefix("vllm-"),
+            "vllm_gpu_memory_utilization": sampling.vllm_memory_share,
+            "vllm_enable_sleep_mode": sampling.vllm_sleep,
+        }
+        if sampling.vllm_server_url:
+            vllm["vllm_server_base_url"] = sampling.vllm_server_url
+    # Only the reference model is loaded by TRL; the policy is handed over ready.
+    reference: dict[str, Any] = {}
+    if config.model.trust_remote_code:
+        reference["trust_remote_code"] = True
+    if config.model.revision:
+        reference["revision"] = config.model.revision
+    return GRPOConfig(
+        output_dir=str(config.out),
+        seed=config.seed,
+        use_cpu=not on_gpu,
+        bf16=on_gpu and config.model.dtype in ("auto", "bfloat16") and not config.is_starter,
+        fp16=on_gpu and config.model.dtype == "float16",
+        dataloader_pin_memory=on_gpu,
+        per_device_train_batch_size=micro,
+        gradient_accumulation_steps=accumulation,
+        steps_per_generation=accumulation * algorithm.updates_per_generation,
+        num_generations=sampling.group_size,
+        num_iterations=config.algorithm.num_iterations,
+        max_completion_length=sampling.max_new_tokens,
+        temperature=sampling.temperature,
+        top_p=sampling.top_p,
+        top_k=sampling.top_k,
+        min_p=sampling.min_p,
+        max_steps=optimiser.steps,
+        learning_rate=config.learning_rate,
+        lr_scheduler_type=_SCHEDULES[optimiser.schedule],
+        warmup_steps=optimiser.warmup_steps,
+        max_grad_norm=optimiser.max_grad_norm,
+        weight_decay=optimiser.weight_decay,
+        optim=_OPTIMISERS[optimiser.name],
+        gradient_checkpointing=on_gpu and not config.is_starter if checkpointing is None else checkpointing,
+        loss_type=algorithm.loss,
+        beta=algorithm.beta,
+        epsilon=algorithm.epsilon,
+        epsilon_high=algorithm.epsilon_high,
+        delta=config.algorithm.delta,
+        scale_rewards=algorithm.scale_rewards,
+        importance_sampling_level=algorithm.importance,
+        mask_truncated_completions=config.algorithm.mask_truncated,
+        multi_objective_aggregation="normalize_then_sum" if config.algorithm.gdpo else "sum_then_normalize",
+        model_init_kwargs=reference if reference and algorithm.beta else None,
+        shuffle_dataset=False,  # the PromptSource orders
+        logging_steps=1,
+        log_level="error",
+        disable_tqdm=True,
+        report_to=config.record.report_to or "none",
+        save_strategy="steps" if config.record.save_every else "no",
+        save_steps=config.record.save_every or 500,
+        save_total_limit=config.record.keep,
+        **vllm,
+    )
+
+
+def run(
+    config: RunConfig,
+    reward: Reward,
+    judge: Reward,
+    train: Questions,
+    held_out: Questions,
+    say: Callable[[str], None] = say_line,
+) -> Summary:
+    """Train as configured; the reward and the data have passed preflight.
+
+    Args:
+        reward: what training maximises.
+        judge: says which held-out answers are right; components it shares with `reward` are the same objects.
+        say: takes each line for people.
+
+    Raises:
+        ModelError: the model cannot be loaded or trained.
+    """
+    began = time.perf_counter()
+    _quiet(config)
+    if config.threads is not None:
+        torch.set_num_threads(config.threads)
+    device = device_of(config)
+    transformers.set_seed(config.seed)
+    tokenizer = load_tokenizer(config)
+    model = load_model(config, device)
+    stops = stop_ids(model, tokenizer)
+    prefill = chat_prefill(tokenizer)
+    questions = _fitting(config, [as_conversation(s, tokenizer) for s in train.samples], tokenizer, say)
+    config.out.mkdir(parents=True, exist_ok=True)
+    (config.out / "config.json").write_text(config.model_dump_json(indent=2) + "\n", encoding="utf-8")
+
+    function = TrlReward(reward, prefill=prefill, stop_token_ids={*stops, tokenizer.pad_token_id})
+    functions, weights = ([function], [1.0])
+    if config.algorithm.gdpo:
+        functions, weights = function.split()  # type: ignore[assignment]
+    arguments = trl_config(config, device)
+    arguments.reward_weights = weights
+    rates = [difficulty_of(s, config.data.difficulty_column) for s in questions]
+    source = PromptSource(len(questions), config.seed, config.data.curriculum, rates)
+    batches = -(-config.optimiser.steps // config.updates_per_batch)
+    ticks = [questions[i % len(questions)].prompt for i in range(batches * config.prompts_per_generation)]
+    primary = next(iter(reward.components))
+    recorder = Recorder(
+        config.out, list(reward.components), config.optimiser.steps, config.record.completions_every, say
+    )
+    stopper = StopWhenAsked()
+    trainer = SignalTrainer(
+        model=model,
+        reward_funcs=functions,
+        args=arguments,
+        train_dataset=Dataset.from_dict({"prompt": ticks}),
+        processing_class=tokenizer,
+        peft_config=_adapter(config),
+        callbacks=[recorder, stopper],
+        rows=[
+            {"prompt": s.prompt, "id": s.id, "gold": s.gold, "tests": s.tests, "task": s.task, "meta": dict(s.meta)}
+            for s in questions
+        ],
+        source=source,
+        primary=(primary, reward.components[primary].range),
+        resample_budget=config.sampling.resample_budget if config.sampling.resample else None,
+    )
+    trainer.remove_callback(PrinterCallback)
+    trainer.remove_callback(ProgressCallback)
+    main = trainer.accelerator.is_main_process
+    say_main = say if main else _silent
+    evaluator = Evaluator(
+        judge,
+        [as_conversation(s, tokenizer) for s in held_out.samples],
+        tokenizer,
+        prefill=prefill,
+        stop_token_ids=stops,
+        max_new_tokens=config.sampling.max_new_tokens,
+        temperature=config.sampling.temperature,
+        top_p=config.sampling.top_p,
+        top_k=config.sampling.top_k,
+        min_p=config.sampling.min_p,
+        seed=config.seed,
+    )
+    evaluations: dict[int, Accuracy] = {}
+    checkpoint = last_checkpoint(config.out) if config.resume else None
+    if config.resume and checkpoint is None:
+        say_main(f"no checkpoint in {config.out}; starting from the beginning")
+    first = int(checkpoint.name.rpartition("-")[2]) if checkpoint is not None else 0
+    notes = config.out / "evaluations.jsonl"
+    earlier = [row for row in _rows(notes) if row["step"] < first or (first and row["when"] == "before")]
+    if main:
+        write_jsonl(notes, earlier)
+
+    def note(step: int, accuracy: Accuracy, when: str = "during") -> None:
+        evaluations[step] = accuracy
+        if main:
+            with notes.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"step": step, "when": when, **accuracy.as_row()}) + "\n")
+            if when != "during":
+                write_jsonl(config.out / f"answers-{when}.jsonl", accuracy.rows)
+            say_main(_accuracy_line(f"held-out {when}" if when != "during" else f"held-out at step {step}", accuracy))
+
+    say_main(_opening(config, model, tokenizer, train, held_out, len(questions), device))
+    spent = {"loading": time.perf_counter() - began, "evaluation": 0.0}
+    before = after = None
+    wanted = len(held_out) > 0
+    if wanted and checkpoint is None:
+        clock = time.perf_counter()
+        before = evaluator.run(trainer.model, config.evaluation.samples)
+        note(0, before, "before")
+        spent["evaluation"] += time.perf_counter() - clock
+    if wanted and config.evaluation.every:
+        trainer.add_callback(Midway(evaluator, config.evaluation.every, note))
+    recorder.start(trainer, first)
+    clock = time.perf_counter()
+    with _stop_on_interrupt(stopper, say_main):
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint is not None else None)
+    spent["training"] = time.perf_counter() - clock
+    if stopper.reason is not None and not _has_checkpoint(config.out, trainer.state.global_step):
+        trainer._save_checkpoint(trainer.model, None)
+        say_main(f"stopped: {stopper.reason}; checkpoint of step {trainer.state.global_step} written, --resume goes on")
+    folder = config.out / ("adapter" if config.model.method != "full" else "model")
+    trainer.save_model(str(folder))
+    if main:
+        tokenizer.save_pretrained(folder)
+    if wanted:
+        clock = time.perf_counter()
+        after = evaluator.run(trainer.model, config.evaluation.samples)
+        note(trainer.state.global_step, after, "after")
+        spent["evaluation"] += time.perf_counter() - clock
+    spent["total"] = time.perf_counter() - began
+    summary = Summary(
+        steps=trainer.state.global_step,
+        stopped=stopper.reason,
+        before=before,
+        after=after,
+        seconds=spent,
+        completions_generated=int(sum(row.get("completions_generated", 0) for row in recorder.rows)),
+        model_folder=folder,
+    )
+    if main:
+        accuracies = {row["step"]: row["greedy"] for row in _rows(notes)}
+        curve.draw(config.out / "reward.png", recorder.rows, list(reward.components), accuracies)
+        (config.out / "summary.json").write_text(json.dumps(summary.as_row(), indent=2) + "\n", encoding="utf-8")
+        say_main(_closing(summary, config))
+    return summary
+
+
+def last_checkpoint(out: Path) -> Path | None:
+    """The newest whole checkpoint of a run; one that a kill cut short does not count."""
+    found = [
+        path
+        for path in out.glob("checkpoint-*")
+        if path.name.rpartition("-")[2].isdigit() and (path / SOURCE_FILE).is_file()
+    ]
+    return max(found, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
+
+
+def _has_checkpoint(out: Path, step: int) -> bool:
+    return (out / f"checkpoint-{step}" / SOURCE_FILE).is_file()
+
+
+def _fitting(config: RunConfig, samples: Sequence[Sample], tokenizer: Any, say: Callable[[str], None]) -> list[Sample]:
+    from grpo_runner.evaluate import encode
+
+    limit = config.data.max_prompt_tokens
+    if limit is None:
+        return list(samples)
+    kept = [s for s in samples if len(encode(tokenizer, s.prompt)) <= limit]
+    if len(kept) < len(samples):
+        say(f"{len(samples) - len(kept)} of {len(samples)} questions are longer than {limit} tokens and left out")
+    if len(kept) < config.prompts_per_generation:
+        raise ModelError(
+            f"data.max_prompt_tokens: {len(kept)} questions have at most {limit} tokens, one generated batch takes "
+            f"{config.prompts_per_generation}"
+        )
+    return kept
+
+
+def _adapter(config: RunConfig) -> Any:
+    if config.model.method == "full":
+        return None
+    try:
+        from peft import LoraConfig
+    except ImportError:
+        raise ModelError("model.method: an adapter needs peft; pip install 'grpo-rewards[train]'") from None
+    targets = config.model.lora_targets
+    return LoraConfig(
+        r=config.model.lora_rank,
+        lora_alpha=config.model.lora_alpha,
+        lora_dropout=config.model.lora_dropout,
+        target_modules=targets if targets == "all-linear" else [name.strip() for name in targets.split(",")],
+        task_type="CAUSAL_LM",
+    )
+
+
+@contextlib.contextmanager
+def _stop_on_interrupt(stopper: StopWhenAsked, say: Callable[[str], None]) -> Iterator[None]:
+    """The first Ctrl-C ends the run after the step in hand, with a checkpoint; the second one at once."""
+
+    def on_interrupt(number: int, frame: Any) -> None:
+        if stopper.reason is not None:
+            raise KeyboardInterrupt
+        stopper.reason = "interrupted"
+        say("interrupted: finishing this step (again to stop at once)")
+
+    try:
+        old = signal.signal(signal.SIGINT, on_interrupt)
+    except ValueError:  # not the main thread: whoever runs us handles the keyboard
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, old)
+
+
+def _opening(
+    config: RunConfig, model: Any, tokenizer: Any, train: Questions, held_out: Questions, count: int, device: str
+) -> str:
+    size = sum(p.numel() for p in model.parameters())
+    name = "the bundled starter" if config.is_starter else config.model.name
+    algorithm = config.settings
+    return (
+        f"model     {name}: {size / 1e6:.2f} M parameters, {config.model.method}, {model.dtype}, on {device}\n"
+        f"train     {train.origin}" + (f", {count} fit" if count != len(train) else "") + "\n"
+        f"held out  {held_out.origin}\n"
+        f"reward    {config.reward}\n"
+        f"algorithm {config.algorithm.name}: beta {algorithm.beta:g}, epsilon {algorithm.epsilon:g}"
+        + (f"/{algorithm.epsilon_high:g}" if algorithm.epsilon_high is not None else "")
+        + f", {config.prompts_per_step} questions x {config.sampling.group_size} completions a step, "
+        f"learning rate {config.learning_rate:g}"
+    )
+
+
+def _accuracy_line(title: str, accuracy: Accuracy) -> str:
+    text = f"{title}: greedy {accuracy.greedy} of {accuracy.questions} questions"
+    k = accuracy.samples
+    if accuracy.pass_1 is not None:
+        text += f"; pass@1 {accuracy.pass_1}, pass@{k} {accuracy.pass_k}, maj@{k} {accuracy.maj_k}"
+    if accuracy.unscored:
+        text += f"; {accuracy.unscored} unscored"
+    return text
+
+
+def _closing(summary: Summary, config: RunConfig) -> str:
+    lines = []
+    if summary.before is not None and summary.after is not None:
+        lines.append(
+            f"held-out greedy accuracy {summary.before.greedy.value:.1%} -> {summary.after.greedy.value:.1%} "
+            f"in {summary.steps} steps, {summary.completions_generated} completions, {summary.seconds['total']:.0f} s"
+        )
+    lines.append(f"written   {config.out}: {summary.model_folder.name}/, metrics.jsonl, completions/, reward.png")
+    return "\n".join(lines)
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    from grpo_runner.callbacks import read_jsonl
+
+    return read_jsonl(path)
+
+
+def _silent(text: str) -> None:
+    return None
+
+
+def _quiet(config: RunConfig) -> None:
+    transformers.utils.logging.set_verbosity_error()
+    if config.is_starter:
+        transformers.utils.logging.disable_progress_bar()
+    warnings.filterwarnings("ignore", category=FutureWarning, module=r"(trl|transformers|accelerate|peft)\..*")

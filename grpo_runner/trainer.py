@@ -1,0 +1,278 @@
+"""TRL's `GRPOTrainer` with its signal watched: flat groups give exactly nothing, and may be replaced.
+
+Three things are laid over TRL, each through a method that it calls itself:
+
+- A group whose rewards are all equal gives an advantage of exactly 0. TRL 1.16 divides what float32 leaves of
+  `reward - mean` by `std + 1e-4`: with a constant reward of 0.2 that is 1e-4 instead of 0, which AdamW scales up to
+  steps the size of the learning rate, and its own metric then reads 0% of groups without spread. Here the largest
+  minus the smallest reward decides.
+- Questions come from a `PromptSource`, so that they can be drawn again (`resample`), ordered by difficulty, and
+  resumed exactly; the data loader that TRL builds only keeps time.
+- Seconds for generation and for scoring are measured apart.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import torch
+from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
+from trl import GRPOTrainer
+from trl.trainer.utils import pad
+
+from grpo_runner.prompts import PromptSource
+
+SPREAD_NOISE: Final = 2.0**-20
+"""Largest minus smallest reward, relative to the larger in size, up to which a group counts as flat: eight units in
+the last place of float32, which is what TRL keeps rewards in. 0.1 + 0.2 and 0.3 are one reward."""
+
+SOURCE_FILE: Final = "prompt_source.json"
+"""Written last into a checkpoint, so its presence says that the checkpoint is whole."""
+
+CAUSES: Final = ("right", "wrong", "unscored", "truncated", "equal")
+
+
+@dataclass(slots=True)
+class Batch:
+    """The latest generated batch, gathered over all processes: what was asked, answered and found."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    flat_groups: int = 0
+    groups: int = 0
+    causes: Counter[str] = field(default_factory=Counter)
+    generated: int = 0
+    truncated: float = 0.0
+
+
+def flat_groups(rewards: torch.Tensor, group_size: int) -> torch.Tensor:
+    """Which groups have no spread: (rows, columns) of rewards, NaN where unscored, to (groups,) of bool.
+
+    A group is flat when in every column its scored rewards are equal up to `SPREAD_NOISE`, or there are none.
+    """
+    grouped = rewards.double().view(-1, group_size, rewards.shape[1])
+    unscored = torch.isnan(grouped)
+    high = grouped.masked_fill(unscored, -torch.inf).amax(dim=1)
+    low = grouped.masked_fill(unscored, torch.inf).amin(dim=1)
+    allowed = SPREAD_NOISE * torch.maximum(high.abs(), low.abs())
+    nothing = unscored.all(dim=1)
+    return (nothing | (high - low <= allowed)).all(dim=1)
+
+
+class SignalTrainer(GRPOTrainer):  # type: ignore[misc]  # TRL ships no types
+    """See the module's docstring.
+
+    Args:
+        rows: one dict per question, with `prompt` and the columns that the reward function takes.
+        source: gives the indices of the next questions.
+        primary: key of the component that says what is right, and its (lowest, highest) score; names the cause of a
+            flat group and feeds the pass rates of `source`.
+        resample_budget: None trains on what comes. A number replaces flat groups by fresh questions, generating at
+            most this many times the batch per step (DAPO's dynamic sampling, arXiv 2503.14476, section 3.2).
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        rows: Sequence[dict[str, Any]],
+        source: PromptSource,
+        primary: tuple[str, tuple[float, float]],
+        resample_budget: float | None = None,
+        **kwargs: Any,
+    ) -> None:
+        self.rows = rows
+        self.source = source
+        self.primary, (self._lowest, self._highest) = primary
+        self.resample_budget = resample_budget
+        self.batch = Batch()
+        self.seconds = {"generation": 0.0, "scoring": 0.0}
+        self._rewards_now: torch.Tensor | None = None
+        super().__init__(*args, **kwargs)
+
+    # ------------------------------------------------------------ time
+
+    def _generate(self, prompts: list[Any]) -> Any:
+        began = time.perf_counter()
+        try:
+            return super()._generate(prompts)
+        finally:
+            self.seconds["generation"] += time.perf_counter() - began
+
+    def _calculate_rewards(self, *args: Any, **kwargs: Any) -> torch.Tensor:
+        began = time.perf_counter()
+        rewards: torch.Tensor = super()._calculate_rewards(*args, **kwargs)
+        self._rewards_now = rewards
+        self.seconds["scoring"] += time.perf_counter() - began
+        return rewards
+
+    # ------------------------------------------------------------ the batch
+
+    def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
+        if not self.model.training:
+            return super()._generate_and_score_completions(inputs)  # type: ignore[no-any-return]
+        needed = len(inputs) * self.accelerator.num_processes // self.num_generations
+        asked = self.source.take(needed)
+        self.batch = Batch(groups=needed)
+        output, flat = self._round(asked)
+        self.batch.flat_groups = int(flat.sum())
+        causes = dict(self.batch.causes)  # of the questions as they come; later rounds add theirs
+        if self.resample_budget is not None:
+            output = self._refill(output, flat, asked, needed)
+        metrics = self._metrics["train"]
+        metrics["frac_reward_zero_std"][-1] = self.batch.flat_groups / max(1, needed)
+        for cause in CAUSES:
+            metrics[f"flat_groups/{cause}"].append(causes.get(cause, 0) / max(1, needed))
+        metrics["completions_generated"].append(float(self.batch.generated))
+        return output
+
+    def _round(self, asked: Sequence[int]) -> tuple[dict[str, Any], torch.Tensor]:
+        """One generation over all processes; flat groups get advantage 0. The output holds this process's share."""
+        size = self.num_generations
+        everyone = [index for index in asked for _ in range(size)]
+        share = len(everyone) // self.accelerator.num_processes
+        start = share * self.accelerator.process_index
+        mine = [dict(self.rows[index]) for index in everyone[start : start + share]]
+        output: dict[str, Any] = super()._generate_and_score_completions(mine)
+        assert self._rewards_now is not None
+        rewards = self._rewards_now.detach().cpu()
+        columns = rewards
+        if self.multi_objective_aggregation == "sum_then_normalize":
+            columns = (rewards.double() * self.reward_weights.double()).nansum(dim=1, keepdim=True)
+            columns[torch.isnan(rewards).all(dim=1)] = torch.nan
+        flat = flat_groups(columns, size)
+        flat_rows = flat.repeat_interleave(size)[start : start + share]
+        output["advantages"] = output["advantages"].masked_fill(flat_rows.to(output["advantages"].device), 0.0)
+        self._note(everyone, flat)
+        return output, flat
+
+    def _note(self, everyone: Sequence[int], flat: torch.Tensor) -> None:
+        """Keep the gathered rows, name the cause of every flat group, and update the pass rates."""
+        size, count = self.num_generations, len(everyone)
+        extra = {name: list(values)[-count:] for name, values in self._logs["extra"].items()}
+        completions = list(self._logs["completion"])[-count:]
+        advantages = list(self._logs["advantages"])[-count:]
+        scores = extra.get(f"{self.primary}/score", [None] * count)
+        truncated = extra.get("truncated", [None] * count)
+        statuses = extra.get("status", [None] * count)
+        weights = self.reward_weights.tolist()
+        rewards = [list(self._logs["rewards"][name])[-count:] for name in self.reward_func_names]
+        for g, is_flat in enumerate(flat.tolist()):
+            span = slice(g * size, (g + 1) * size)
+            known = [score for score in scores[span] if score is not None]
+            self.source.record(everyone[g * size], sum(s >= self._highest for s in known), len(known))
+            if is_flat:
+                self.batch.causes[self._cause(scores[span], truncated[span], statuses[span])] += 1
+        for i, index in enumerate(everyone):
+            given = [column[i] for column in rewards]
+            total = sum(w * r for w, r in zip(weights, given, strict=True) if r == r)  # NaN is not itself
+            is_flat = bool(flat[i // size])
+            self.batch.rows.append(
+                {
+                    "prompt": self.rows[index]["prompt"],
+                    "completion": completions[i],
+                    "gold": self.rows[index].get("gold"),
+                    "reward": total if any(r == r for r in given) else None,
+                    "advantage": 0.0 if is_flat else advantages[i],
+                    **{name: values[i] for name, values in extra.items()},
+                }
+            )
+        self.batch.generated += count
+        cut = [bool(t) for t in truncated if t is not None]
+        self.batch.truncated = sum(cut) / len(cut) if cut else 0.0
+
+    def _cause(self, scores: Sequence[float | None], truncated: Sequence[Any], statuses: Sequence[Any]) -> str:
+        if all(status is not None and status != "scored" for status in statuses):
+            return "unscored"
+        if all(truncated):
+            return "truncated"
+        known = [score for score in scores if score is not None]
+        if known and all(score >= self._highest for score in known):
+            return "right"
+        if known and all(score <= self._lowest for score in known):
+            return "wrong"
+        return "equal"
+
+    # ------------------------------------------------------------ resampling
+
+    def _refill(self, output: dict[str, Any], flat: torch.Tensor, asked: list[int], needed: int) -> dict[str, Any]:
+        """Replace flat groups by fresh questions until none is left or the budget is spent."""
+        assert self.resample_budget is not None
+        if self.accelerator.num_processes > 1:
+            raise NotImplementedError("resample works on one process; leave it out under accelerate")
+        metrics = self._metrics["train"]
+        lengths = {name: len(values) for name, values in metrics.items()}
+        size = self.num_generations
+        kept = [_rows_of(output, ~flat, size)] if not bool(flat.all()) else []
+        spare = _rows_of(output, flat, size)
+        have = int((~flat).sum())
+        used = set(asked)
+        budget = int(self.resample_budget * needed)
+        generated = needed
+        while have < needed:
+            fresh = min(needed - have, budget - generated, self.source.count - len(used))
+            if fresh < 1:
+                break
+            asked = self.source.take(fresh, used)
+            used.update(asked)
+            generated += fresh
+            more, more_flat = self._round(asked)
+            if not bool(more_flat.all()):
+                kept.append(_rows_of(more, ~more_flat, size))
+                have += int((~more_flat).sum())
+        if have < needed:
+            rows = (needed - have) * size
+            kept.append({k: v[:rows] if _is_batch(v) else v for k, v in spare.items()})
+        # The metrics of the step are those of its first round: of questions as they come, not as they were chosen.
+        for name in list(metrics):
+            del metrics[name][lengths.get(name, 0) or 0 :]
+            if not metrics[name]:
+                del metrics[name]
+        metrics["resampled_groups"].append(float(generated - needed))
+        metrics["groups_with_spread"].append(have / needed)
+        return self._joined(kept)
+
+    def _joined(self, parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        out: dict[str, Any] = {}
+        fill = self._tokenizer.pad_token_id
+        for key, first in parts[0].items():
+            if not _is_batch(first):
+                out[key] = first
+                continue
+            tensors = [row for part in parts for row in part[key]]
+            if first.dim() == 1:
+                out[key] = torch.stack(tensors)
+                continue
+            side = "left" if key.startswith("prompt") else "right"
+            out[key] = pad(tensors, padding_value=fill if key.endswith("_ids") else 0, padding_side=side)
+        out["num_items_in_batch"] = out["completion_mask"].sum()
+        return out
+
+    # ------------------------------------------------------------ checkpoints
+
+    def _save_checkpoint(self, model: Any, trial: Any) -> None:
+        super()._save_checkpoint(model, trial)
+        if self.args.should_save:
+            folder = f"{PREFIX_CHECKPOINT_DIR}-{self.state.global_step}"
+            path = os.path.join(self._get_output_dir(trial=trial), folder, SOURCE_FILE)
+            with open(path + ".part", "w", encoding="utf-8") as file:
+                json.dump(self.source.state(), file)
+            os.replace(path + ".part", path)
+
+    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
+        super()._load_from_checkpoint(resume_from_checkpoint, model)
+        with open(os.path.join(resume_from_checkpoint, SOURCE_FILE), encoding="utf-8") as file:
+            self.source.restore(json.load(file))
+
+
+def _is_batch(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.dim() > 0
+
+
+def _rows_of(output: dict[str, Any], groups: torch.Tensor, size: int) -> dict[str, Any]:
+    rows = groups.repeat_interleave(size)
+    return {k: v[rows.to(v.device)] if _is_batch(v) else v for k, v in output.items()}
