@@ -1,0 +1,1090 @@
+r"""Where the final answer stands in a completion: one scan, positions kept, nothing evaluated.
+
+    >>> find_answer(r"So $x = \boxed{\frac12}$.").text
+    '\\frac12'
+
+What counts, from the strongest statement to the weakest:
+
+1. the last complete `\boxed{...}` or `\fbox{...}`, the last `<answer>...</answer>`, the last `#### ...` line, or
+   "final answer: ..." followed at once by mathematics: whichever of them comes last;
+2. "the answer is ..." and its like in English, Chinese, Japanese, Spanish, French, German, Russian, ...;
+3. the closing sentence: what stands behind its last "is" or "=", else its last number.
+
+`where="boxed"` stops after boxes and tags, `where="stated"` after 2, `where="anywhere"` (the default) takes all three.
+
+What never counts: text inside a think block, open or closed, and text before a bare `</think>`; an earlier box when
+the last one is unfinished (`truncated`: a model that is cut off must not be paid for its draft); the echo of the
+prompt's template (`\boxed{answer}`, `\boxed{...}`, or a box that the prompt itself shows); anything behind an
+end-of-turn token. Boxes that stand together as one statement (`\boxed{-2}` and `\boxed{1}`) are one answer of several
+parts, so hedging between boxes is compared as the list that it is.
+
+Cost: every search moves in one direction and looks at a bounded stretch around each hit, so twice the text takes
+about twice the time. The only regular expressions are tokenizers over single characters; none can backtrack.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+from numbers import Rational, Real
+from typing import Any, Final, Literal, NamedTuple
+
+from rewards.verdict import Reason
+
+Where = Literal["boxed", "stated", "anywhere"]
+
+MAX_GAP_CHARS: Final = 80
+"""Longest text between two boxes that may still be one statement."""
+MAX_STATEMENT_CHARS: Final = 400
+"""Longest stretch that is read after "the answer is" or as a closing sentence."""
+MAX_ECHO_CHARS: Final = 60
+"""Longest box content that is looked up among the template words."""
+
+
+class Span(NamedTuple):
+    """A stretch of a text: `text == whole[start:end]`."""
+
+    text: str
+    start: int
+    end: int
+
+
+class Answer(NamedTuple):
+    """The final answer of a completion, or why there is none.
+
+    Attributes:
+        spans: one per box of a multi-part answer, otherwise one; empty when there is no answer.
+        mark: how it was found: "boxed", "tag", "hashes", "stated", "closing"; empty when there is no answer.
+        problem: empty, or `no_answer`, `truncated`, `echo`.
+        joiner: what stood between several spans: ", " or " or ".
+    """
+
+    spans: tuple[Span, ...]
+    mark: str
+    problem: str = ""
+    joiner: str = ", "
+
+    @property
+    def text(self) -> str:
+        """The answer as one string; several boxes are joined."""
+        spans = self.spans
+        if len(spans) == 1:
+            return spans[0].text
+        return self.joiner.join(span.text for span in spans)
+
+
+_NONE: Final = Answer((), "", Reason.NO_ANSWER.value)
+_TRUNCATED: Final = Answer((), "", Reason.TRUNCATED.value)
+_ECHO: Final = Answer((), "", "echo")
+
+
+# ---------------------------------------------------------------- the part of the text that may hold the answer
+
+_THINKING: Final = (
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<thought>", "</thought>"),
+    ("<reasoning>", "</reasoning>"),
+    ("<scratchpad>", "</scratchpad>"),
+    ("<seed:think>", "</seed:think>"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("<|channel|>analysis", "<|channel|>final"),
+    ("[THINK]", "[/THINK]"),
+    ("◁think▷", "◁/think▷"),
+)
+_THINKING_HINTS: Final = ("think", "thought|", "<thought", "</thought", "reasoning>", "scratchpad>", "<|channel|>", "THINK]")
+_END_OF_TURN: Final = (
+    "<|im_end|>", "<|im_start|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>", "<|end_of_text|>", "<|end|>",
+    "<|return|>", "<|eos|>", "<|user|>",
+)  # fmt: skip
+
+
+def _region(text: str) -> tuple[int, int, bool]:
+    """Start and end of the text that may hold the answer, and whether a think block was never closed."""
+    start, end = 0, len(text)
+    for hint in _THINKING_HINTS:
+        if hint in text:
+            unclosed = False
+            for opener, closer in _THINKING:
+                closed = text.rfind(closer)
+                opened = text.rfind(opener)
+                if closed >= 0:
+                    start = max(start, closed + len(closer))
+                unclosed = unclosed or opened > closed
+            if unclosed:
+                return start, end, True
+            break
+    if "<|" in text:
+        at = text.find("<|", start)
+        while at >= 0:
+            # A template's own opening (`<|im_start|>assistant`) precedes the turn; it does not end it.
+            if text.startswith(_END_OF_TURN, at) and not text[start:at].isspace() and at > start:
+                end = at
+                break
+            if text.startswith(_END_OF_TURN, at):
+                start = text.find("|>", at) + 2
+            at = text.find("<|", at + 2)
+    for token in ("</s>", "<end_of_turn>"):
+        at = text.find(token, start, end)
+        if at > start:
+            end = at
+    return start, end, False
+
+
+# ---------------------------------------------------------------- boxes
+
+_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_BOX_OR_BRACE = re.compile(r"\\boxed|\\fbox|\\.|[{}]", re.DOTALL)
+_TEMPLATE_WORDS: Final = frozenset(
+    {
+        "", "answer", "your answer", "your final answer", "final answer", "the answer", "the final answer", "ans",
+        "answer here", "your answer here", "final answer here", "insert answer here", "insert your answer here",
+        "put your answer here", "put answer here", "your_answer", "final_answer", "youranswer", "finalanswer",
+        "your solution", "the result", "result", "your result", "final result", "value", "number", "your number",
+        "the number", "letter", "option", "choice", "correct option", "...", "..", "…", "?", "??", "???", "\\ldots",
+        "\\dots", "\\cdots", "\\cdot", "___", "__", "_", "[answer]", "<answer>", "{answer}", "xxx", "xx", "placeholder",
+        "答案", "你的答案", "最终答案", "answer value", "numeric answer", "numerical answer",
+    }
+)  # fmt: skip
+
+
+def _matching_brace(text: str, opening: int, end: int) -> int:
+    """Position of the `}` that closes the `{` at `opening`, or -1. Escaped braces are text."""
+    closing = text.find("}", opening, end)
+    if closing < 0:
+        return -1
+    # Most boxes hold no inner brace: then the first `}` is the one, unless it is escaped (\}).
+    if text.find("{", opening + 1, closing) < 0 and text[closing - 1] != "\\":
+        return closing
+    depth = 0
+    for token in _BRACE.finditer(text, opening, end):
+        mark = token[0]
+        if mark == "{":
+            depth += 1
+        elif mark == "}":
+            depth -= 1
+            if depth == 0:
+                return token.start()
+    return -1
+
+
+class _Box(NamedTuple):
+    start: int  # of the command
+    first: int  # of the content
+    last: int  # one past the content
+    end: int  # one past the box
+    complete: bool
+
+
+def _last_command(text: str, start: int, end: int) -> int:
+    """Position of the last box command's first letter (after its backslash), or -1."""
+    at = text.rfind("boxed", start, end)
+    frame = text.rfind("\\fbox", start, end)
+    return frame + 1 if frame > at else at
+
+
+def _box_at(text: str, at: int, end: int) -> _Box | None:
+    """The box whose command's letters begin at `at`; None where the word is only mentioned."""
+    name = 5 if text.startswith("boxed", at) else 4
+    # JSON turns "\boxed" into a backspace and "oxed" when a writer forgot to escape it; "boxed{" alone reads the same.
+    commanded = at > 0 and text[at - 1] == "\\"
+    start = at - 1 if commanded else at
+    after = at + name
+    while after < end and text[after] in " \t":
+        after += 1
+    if after >= end:
+        return _Box(start, after, after, end, False) if commanded else None
+    if text[after] == "{":
+        closing = _matching_brace(text, after, end)
+        if closing < 0:
+            return _Box(start, after + 1, end, end, False)
+        return _Box(start, after + 1, closing, closing + 1, True)
+    if not commanded:
+        return None
+    # `\boxed 5` and `\boxed\frac12`: TeX takes one token, a reader takes the word.
+    stop = after
+    while stop < end and not text[stop].isspace() and text[stop] not in "$,;，。；":
+        if text.startswith(("\\)", "\\]"), stop):
+            break
+        if text[stop] == "{":
+            closing = _matching_brace(text, stop, end)
+            if closing < 0:
+                return _Box(start, after, end, end, False)
+            stop = closing
+        stop += 1
+    last = stop
+    while last > after and text[last - 1] in ".:!?*`\"'）)":
+        last -= 1
+    word = text[after:last]
+    if len(word) > 1 and word.isalpha() or not word or word[0] in "`'\"”*":
+        return None
+    return _Box(start, after, last, last, True)
+
+
+def _all_boxes(text: str, start: int, end: int) -> tuple[list[_Box], bool]:
+    """Every complete box by one scan with a stack, and whether some box is never closed. For nested boxes only."""
+    stack: list[int] = []  # per open brace: the start of its box command, or -1
+    found: list[_Box] = []
+    command = -1
+    command_end = -1
+    for token in _BOX_OR_BRACE.finditer(text, start, end):
+        mark = token[0]
+        if mark == "{":
+            blank = command >= 0 and not text[command_end : token.start()].strip()
+            stack.append(command if blank else -1)
+            if blank:
+                first = token.end()
+                found.append(_Box(command, first, -1, -1, False))
+                stack[-1] = len(found) - 1
+            command = -1
+        elif mark == "}":
+            if stack:
+                box = stack.pop()
+                if box >= 0:
+                    found[box] = found[box]._replace(last=token.start(), end=token.end(), complete=True)
+            command = -1
+        elif mark == "\\boxed" or mark == "\\fbox":
+            command, command_end = token.start(), token.end()
+        else:
+            command = -1
+    unfinished = any(not box.complete for box in found)
+    return [box for box in found if box.complete], unfinished
+
+
+def _is_template(text: str, box: _Box) -> bool:
+    """`\\boxed{answer}`, `\\boxed{...}`, `\\boxed{\\text{your final answer}}`, `\\boxed{}`."""
+    if box.last - box.first > MAX_ECHO_CHARS:
+        return False
+    inner = text[box.first : box.last]
+    if inner.isalnum() and inner[0].isdigit():
+        return False
+    inner = inner.replace("\\,", " ").replace("\\ ", " ").replace("\\;", " ").replace("\\!", " ").replace("~", " ")
+    inner = inner.strip().strip("$").strip()
+    for command in ("\\text", "\\textbf", "\\mathrm", "\\textit", "\\mathbf", "\\mbox", "\\textrm"):
+        if inner.startswith(command) and inner.endswith("}"):
+            inner = inner[len(command) :]
+    return inner.strip(" {}[]<>().,:!*`'\"_").lower() in _TEMPLATE_WORDS or inner.strip() in _TEMPLATE_WORDS
+
+
+def _shown_by_prompt(text: str, box: _Box, prompt: str) -> bool:
+    """True when the box stands in the completion as the prompt has it: same line up to the box, same box.
+
+    `The answer is \\boxed{5}` may well be both the prompt's worked example and this completion's own statement; it is
+    an echo only when what precedes it on the line (at least two words) is the prompt's as well.
+    """
+    line = text.rfind("\n", max(0, box.start - MAX_STATEMENT_CHARS), box.start) + 1
+    line = max(line, box.start - MAX_STATEMENT_CHARS)
+    before = text[line : box.start]
+    return len(before.split()) >= 4 and text[line : box.end] in prompt
+
+
+_CONNECTORS: Final = frozenset(
+    {
+        "and", "or", "und", "oder", "et", "ou", "y", "e", "o", "и", "или", "and/or", "as", "well", "either", "with",
+        "和", "或", "与", "及", "以及", "或者", "と", "または", "、",
+    }
+)  # fmt: skip
+_ALTERNATIVES: Final = frozenset({"or", "oder", "ou", "o", "или", "或", "或者", "または", "and/or"})
+_GAP_COMMANDS: Final = ("\\text", "\\mbox", "\\mathrm", "\\textrm", "\\quad", "\\qquad")
+_GAP_PUNCTUATION = str.maketrans({c: " " for c in "$,;&~{}*`/，；、·|-\\"})
+
+
+def _joins(gap: str) -> str:
+    """What joins two boxes with `gap` between them as one statement: ", ", " or ", or "" when nothing does."""
+    if len(gap) > MAX_GAP_CHARS or "\n\n\n" in gap:
+        return ""
+    if not gap or gap.isspace():
+        return ", "
+    plain = gap
+    for command in ("\\qquad", "\\quad", "\\text", "\\mbox", "\\mathrm", "\\textrm"):
+        plain = plain.replace(command, " ")
+    for delimiter in ("\\(", "\\)", "\\[", "\\]", "\\,", "\\;", "\\ "):
+        plain = plain.replace(delimiter, " ")
+    words = plain.translate(_GAP_PUNCTUATION).split()
+    joiner = ", "
+    at = 0
+    while at < len(words):
+        word = words[at].lower()
+        if word in _ALTERNATIVES:
+            joiner = " or "
+        elif word in _CONNECTORS:
+            pass
+        elif word.startswith("(") and word.endswith(")") and len(word) <= 5:
+            pass  # (a) ... (b) ...: the parts of a question
+        elif len(word) <= 5 and at + 1 < len(words) and words[at + 1] == "=":
+            at += 1  # $x=\boxed{3}$ and $y=\boxed{4}$
+        elif word.endswith("=") and len(word) <= 6:
+            pass
+        else:
+            return ""
+        at += 1
+    return joiner
+
+
+def _find_boxed(text: str, start: int, end: int, prompt: str) -> tuple[Answer | None, int]:
+    """The last box, with those that stand together with it; and one past where it ends."""
+    search_end = end
+    echoed = False
+    while True:
+        at = _last_command(text, start, search_end)
+        if at < 0:
+            return (_ECHO if echoed else None), start
+        box = _box_at(text, at, end)
+        if box is None:
+            search_end = at
+            continue
+        if not box.complete:
+            if echoed:
+                # The template's own `\boxed{` cannot be told from a draft; a box that never closes pays nothing.
+                pass
+            return _TRUNCATED, end
+        if _is_template(text, box) or (prompt and _shown_by_prompt(text, box, prompt)):
+            echoed = True
+            search_end = at
+            continue
+        break
+
+    spans = [_span(text, box)]
+    joiner = ", "
+    first = box
+    while True:
+        at = _last_command(text, start, first.start)
+        if at < 0:
+            break
+        before = _box_at(text, at, first.start)
+        if before is None:
+            break
+        if not before.complete:
+            if text.startswith("boxed", at) and text[at - 1 : at] != "\\":
+                break
+            return _find_nested(text, start, end)
+        how = _joins(text[before.end : first.start])
+        if not how or _is_template(text, before):
+            break
+        if how == " or ":
+            joiner = how
+        spans.append(_span(text, before))
+        first = before
+    if len(spans) > 1:
+        kept: list[Span] = []
+        seen: set[str] = set()
+        for span in reversed(spans):
+            if span.text not in seen:
+                seen.add(span.text)
+                kept.append(span)
+        spans = kept
+    return Answer(tuple(spans), "boxed", "", joiner), box.end
+
+
+def _find_nested(text: str, start: int, end: int) -> tuple[Answer | None, int]:
+    """The box that ends last, when boxes stand inside boxes."""
+    boxes, unfinished = _all_boxes(text, start, end)
+    if unfinished or not boxes:
+        return _TRUNCATED, end
+    last = max(boxes, key=lambda box: box.end)
+    # Where the outer box holds nothing but the inner one, the inner one is the answer.
+    inner = [box for box in boxes if box.start >= last.first and box.end <= last.last]
+    for box in sorted(inner, key=lambda box: box.start):
+        if not text[last.first : box.start].strip(" $") and not text[box.end : last.last].strip(" $."):
+            last = box
+    return Answer((_span(text, last),), "boxed"), last.end
+
+
+def _span(text: str, box: _Box) -> Span:
+    first, last = box.first, box.last
+    while True:
+        while first < last and text[first].isspace():
+            first += 1
+        while last > first and text[last - 1].isspace():
+            last -= 1
+        # `\boxed{{42}}`, a format string's doubled braces
+        if last - first > 2 and text[first] == "{" and _matching_brace(text, first, last) == last - 1:
+            first, last = first + 1, last - 1
+            continue
+        break
+    if last - first > 8:
+        first = _after_label(text, first, last)
+    return Span(text[first:last], first, last)
+
+
+def _after_label(text: str, first: int, last: int) -> int:
+    """Past `\\textbf{Answer: }` or `\\text{The answer is }` at the start of a box."""
+    head = text[first : min(last, first + 40)]
+    lowered = head.lower()
+    at = lowered.find("answer")
+    if at < 0:
+        return first
+    inside = head[:at].strip(" \\{")
+    if inside and not inside.lower().startswith(("text", "mathrm", "mathbf", "mbox", "the", "final")):
+        return first
+    stop = at + 6
+    rest = head[stop:]
+    trimmed = rest.lstrip()
+    for connector in ("is:", "is", ":", "="):
+        if trimmed.startswith(connector):
+            stop += len(rest) - len(trimmed) + len(connector)
+            break
+    else:
+        return first
+    at = first + stop
+    while at < last and text[at] in " }:$*~":
+        at += 1
+    # `\text{The answer is 5}`: the brace that closes behind the answer stays; a reader of LaTeX skips it.
+    return at if at < last else first
+
+
+# ---------------------------------------------------------------- statements in words
+
+_ENGLISH: Final = ("is", "are", "=", ":", "：", "equals", "will be", "would be", "should be", "must be", "remains", "→", "->", "-")
+_ROOTS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+    ("answer", _ENGLISH),
+    ("答案", ("应该是", "应为", "等于", "就是", "为", "是", "：", ":", "=")),
+    ("答え", ("は", "：", ":", "=")),
+    ("解答", ("は", "：", ":", "为", "是")),
+    ("答：", ("",)),
+    ("答:", ("",)),
+    ("respuesta", ("correcta es", "final es", "es", "sería", "será", ":", "=")),
+    ("réponse", ("correcte est", "finale est", "est donc", "est", ":", "=")),
+    ("reponse", ("correcte est", "finale est", "est", ":", "=")),
+    ("antwort", ("lautet", "ist", "wäre", ":", "=")),
+    ("ergebnis", ("lautet", "ist", ":", "=")),
+    ("ответ", (":", "—", "–", "-", "равен", "будет", "это", "=")),
+    ("resposta", ("é", "correta é", "final é", ":", "=")),
+    ("risposta", ("è", "corretta è", "finale è", ":", "=")),
+    ("정답", ("은", "는", ":", "：")),
+    ("답은", ("",)),
+    ("الإجابة", ("هي", "هو", ":", "=")),
+    ("الجواب", ("هو", "هي", ":", "=")),
+    ("đáp án", ("là", ":", "=")),
+    ("jawaban", ("adalah", ":", "=")),
+)
+_CHOICE_ROOTS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+    ("option", ("is", ":", "")),
+    ("choice", ("is", ":", "")),
+    ("故选", ("：", ":", "择", "")),
+    ("应选", ("：", ":", "")),
+    ("选项", ("是", "为", "：", ":", "")),
+    ("选择", ("：", ":", "")),
+    ("pick", ("",)),
+    ("choose", ("",)),
+)
+_QUALIFIERS: Final = ("to ", "for ", "of ", "in ", "as ", "(", "rounded", "choice", "option", "key")
+_FILLERS: Final = (
+    "approximately", "about", "roughly", "exactly", "simply", "just", "therefore", "thus", "hence", "then", "now",
+    "indeed", "equal to", "given by", "the interval", "the set", "the point", "the number", "the value", "the fraction",
+    "option", "choice", "(option)", "only", "correct", "also", "still", "the ordered pair", "donc", "also", "约", "约为",
+    "therefore:", "the integer", "at least", "at most",
+)  # fmt: skip
+_STOP_WORDS: Final = frozenset(
+    {
+        "since", "because", "as", "so", "which", "when", "where", "for", "if", "with", "while", "but", "that", "on",
+        "of", "by", "from", "after", "is", "are", "was", "the", "we", "i", "this", "therefore", "thus", "hence", "due",
+        "given", "it", "there", "these", "they", "he", "she", "can", "will", "have", "has", "not", "than", "then",
+        "distinct", "different", "possible", "total", "reasoning", "left", "more", "to",
+    }
+)  # fmt: skip
+_COPULAS: Final = (
+    " is:", " is", " are:", " are", "=", " equals", " be", "为", "是", "：", ":", " est", " es", " ist", " beträgt",
+    "等于", "共有", " 有", "هو", "は", " é", "≈", "\\approx", "i.e.", " yields", " gives", " get", " has", " have",
+)  # fmt: skip
+_BOILERPLATE: Final = (
+    "i hope", "hope this", "hope that", "let me know", "feel free", "please let", "if you have", "qed", "q.e.d", "thank",
+    "this completes", "consistent",
+)
+_STARTS_MATH: Final = frozenset("0123456789+-−–±∓([{<|\\$€£¥₹√π∞∅.°½⅓⅔¼¾⅕⅛＋－０１２３４５６７８９①②③④⑤")
+_TRAILING: Final = " \t\r\n.,;:!?。，；：！？*`_\"'”“’"
+
+
+def _lowered(text: str) -> str:
+    """`text.lower()` of the same length: 'İ' would grow by one and shift every position behind it."""
+    low = text.lower()
+    if len(low) == len(text):
+        return low
+    return text.translate(_ASCII_LOWER)
+
+
+_ASCII_LOWER: Final = {c: c + 32 for c in range(ord("A"), ord("Z") + 1)}
+
+
+def _skip(text: str, at: int, end: int, characters: str) -> int:
+    while at < end and text[at] in characters:
+        at += 1
+    return at
+
+
+def _is_letter(text: str, at: int) -> bool:
+    return 0 <= at < len(text) and (text[at].isalnum() or text[at] == "_")
+
+
+def _after_root(text: str, low: str, at: int, end: int, connectors: tuple[str, ...]) -> int:
+    """Where the statement begins that follows a root word ending at `at`; -1 when none follows."""
+    at = _skip(low, at, end, "s*_ \t)）】]")
+    # "The answer in simplest form is ..."
+    if low.startswith(_QUALIFIERS, at):
+        limit = min(end, at + 120)
+        for stop in (".\n", ". ", "\n", "$", "?"):
+            found = low.find(stop, at, limit)
+            if found >= 0:
+                limit = found
+        colon = low.find(":", at, limit + 1)
+        copula = low.find(" is ", at, limit + 4)
+        if copula < 0:
+            copula = low.find(" is:", at, limit + 4)
+        if copula >= 0:
+            at = copula + 1
+        elif colon >= 0:
+            at = colon
+        else:
+            return -1
+    for connector in connectors:
+        if low.startswith(connector, at):
+            after = at + len(connector)
+            if connector and connector[-1].isascii() and connector[-1].isalpha() and _is_letter(low, after):
+                continue
+            at = _skip(text, after, end, " \t:：*_`=")
+            if at < end and text[at] == "\n":
+                at = _skip(text, at, end, " \t\n*_`")
+            return at if at < end else -1
+    if at < end and text[at] == "\n":
+        # A heading: "**Final Answer**\n\n$5$"
+        after = _skip(text, at, end, " \t\n*_`-")
+        return after if after < end and (text[after] in _STARTS_MATH or after + 80 > end) else -1
+    # "the answer $5$", "answer \boxed..."; words that follow directly are a sentence about the answer
+    return at if at < end and text[at] in "$\\" and connectors is _ENGLISH else -1
+
+
+def _statement_end(text: str, start: int, end: int) -> int:
+    """One past the statement that begins at `start`: its sentence or line; a display formula may span lines."""
+    end = min(end, start + MAX_STATEMENT_CHARS)
+    for opener, closer in (("\\[", "\\]"), ("$$", "$$"), ("\\(", "\\)"), ("\\begin", "\\end")):
+        if text.startswith(opener, start):
+            closing = text.find(closer, start + 2, end)
+            if closing >= 0 and opener in ("\\[", "$$"):
+                return closing + len(closer)
+    at = start
+    while at < end:
+        c = text[at]
+        if c == "\n":
+            return at
+        if c in "。！？":
+            return at
+        if c == "$" and at + 1 < end:
+            closing = text.find("$", at + 1, end)
+            if closing > 0 and ". " not in text[at:closing] and "\n" not in text[at:closing]:
+                at = closing + 1
+                continue
+        elif c == "\\" and text.startswith("\\(", at):
+            closing = text.find("\\)", at, end)
+            if closing > 0:
+                at = closing + 2
+                continue
+        elif c in ".!?" and (at + 1 >= end or text[at + 1] in " \n\t*\"'”)"):
+            # "i.e. 0.5", "Rs. 5723", "approx. 3" are no ends of sentences
+            word = at
+            while word > start and (text[word - 1].isalpha() or text[word - 1] == "."):
+                word -= 1
+            after = _skip(text, at + 1, end, " ")
+            if not (
+                c == "."
+                and 0 < at - word <= 6
+                and text[word:at].lower() in ("i.e", "e.g", "rs", "approx", "no", "ca", "vs", "eq", "cf", "resp", "z.b")
+                and after < end
+                and text[after] != "\n"
+            ):
+                return at
+        at += 1
+    return end
+
+
+def _trim(text: str, start: int, end: int) -> tuple[int, int]:
+    while start < end and text[start] in " \t\r\n*`_\"'“”’：:，,":
+        start += 1
+    while end > start and text[end - 1] in _TRAILING:
+        end -= 1
+    return start, end
+
+
+def _leading(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
+    """The answer at the start of a statement: `5 meters since ...` -> `5 meters`; None where words come first."""
+    moved = True
+    while moved:
+        moved = False
+        start = _skip(text, start, end, " \t*_`\"“:：~")
+        for filler in _FILLERS:
+            if low.startswith(filler, start) and not (filler[-1].isascii() and _is_letter(low, start + len(filler))):
+                start += len(filler)
+                moved = True
+    if start >= end:
+        return None
+    c = text[start]
+    if c in "$\\":
+        stop = _math_run(text, start, end)
+        if stop > start:
+            return _trim(text, start, stop)
+    if c not in _STARTS_MATH and not _starts_symbol(text, start, end):
+        return None
+    stop = start
+    words = 0
+    while stop < end:
+        word_start = _skip(text, stop, end, " \t")
+        if word_start >= end:
+            break
+        word_end = word_start
+        while word_end < end and text[word_end] not in " \t":
+            word_end += 1
+        word = low[word_start:word_end].strip(".,;:!?()*`")
+        if word in _STOP_WORDS and stop > start:
+            break
+        if word_start > start and text[word_start] == "(" and low[word_start + 1 : word_start + 2].isalpha() and words:
+            break
+        if word.isalpha() and len(word) > 1 and word not in _CONNECTORS and stop > start:
+            words += 1
+            if words > 3:
+                break
+        if word in _CONNECTORS:
+            after = _skip(text, word_end, end, " \t")
+            if after >= end or not (text[after] in _STARTS_MATH or _starts_symbol(text, after, end)):
+                break
+        stop = word_end
+    return _trim(text, start, stop)
+
+
+def _starts_symbol(text: str, start: int, end: int) -> bool:
+    """A one-letter variable, a function name, or a letter choice: `x = 5`, `sin(x)`, `A`."""
+    if not text[start].isalpha():
+        return False
+    after = start + 1
+    while after < end and text[after].isalnum():
+        after += 1
+    word = text[start:after]
+    if len(word) == 1 and word.isascii():
+        return word not in ("I", "a") or after >= end or text[after] in "=+-*/^.,"
+    return word in ("sqrt", "sin", "cos", "tan", "log", "ln", "pi", "exp", "arctan", "inf", "infinity")
+
+
+def _math_run(text: str, start: int, end: int) -> int:
+    """One past a run of formulas `$..$`, `\\(..\\)`, `\\[..\\]` joined by commas, "and", "or" and short units."""
+    at = start
+    stop = -1
+    while at < end:
+        for opener, closer in (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]")):
+            if text.startswith(opener, at):
+                closing = text.find(closer, at + len(opener), end)
+                if closing < 0 or closing == at + len(opener):
+                    return stop
+                at = closing + len(closer)
+                break
+        else:
+            return stop
+        stop = at
+        after = at
+        while after < end and text[after] in " ,;\t":
+            after += 1
+        word_end = after
+        while word_end < end and text[word_end].isalpha():
+            word_end += 1
+        word = text[after:word_end].lower()
+        if word in _CONNECTORS:
+            after = _skip(text, word_end, end, " ")
+        elif word and after > at and text[at] == " ":
+            # A unit: `$5$ meters`, not a clause
+            tail = text[after:end].strip(_TRAILING)
+            return after + len(tail) if len(tail.split()) <= 2 and tail.replace(" ", "").isalpha() else stop
+        elif word:
+            return stop
+        if after == at and not (after < end and text[after] in "$\\"):
+            return stop
+        at = after
+    return stop
+
+
+def _number_end(text: str, start: int, end: int) -> int:
+    """One past the last digit (or percent, degree sign) before `end`; -1 without a digit."""
+    at = end - 1
+    while at >= start and not text[at].isdigit():
+        at -= 1
+    if at < start:
+        return -1
+    stop = at + 1
+    while stop < end and text[stop] in "%％°!":
+        stop += 1
+    if text.startswith("\\%", stop) and stop + 2 <= end:
+        stop += 2
+    return stop
+
+
+def _last_number(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """The last number: sign, currency, digits with separators, a fraction bar, a percent sign."""
+    stop = _number_end(text, start, end)
+    if stop < 0:
+        return None
+    at = stop - 1
+    while at > start and text[at - 1] in "0123456789.,/{}％%０１２３４５６７８９" + "٠١٢٣٤٥٦٧٨٩":
+        at -= 1
+    while at < stop and text[at] in ".,/{}":
+        at += 1
+    sign = at
+    while sign > start and text[sign - 1] in "$€£¥\\":
+        sign -= 1
+    if sign > start and text[sign - 1] in "-−–+" and not (sign - 1 > start and (_is_letter(text, sign - 2) or text[sign - 2] in ")}")):
+        sign -= 1
+        if sign >= start + 2 and text[sign - 1] == " " and (_is_letter(text, sign - 2) or text[sign - 2] in ")}"):
+            if text[sign + 1] == " ":
+                sign += 1
+    return sign, stop
+
+
+def _closing_formula(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """The last `$..$` or `\\(..\\)` of a sentence when no number stands behind it."""
+    closing = max(text.rfind("\\)", start, end), text.rfind("\\]", start, end))
+    dollar = text.rfind("$", start, end)
+    if dollar > closing:
+        opening = text.rfind("$", start, dollar)
+        if opening < 0 or dollar - opening < 2:
+            return None
+        found = opening, dollar + 1
+    elif closing >= 0:
+        opener = "\\(" if text[closing + 1] == ")" else "\\["
+        opening = text.rfind(opener, start, closing)
+        if opening < 0:
+            return None
+        found = opening, closing + 2
+    else:
+        return None
+    if any(c.isdigit() for c in text[found[1] : end]):
+        return None
+    return found
+
+
+def _narrow(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
+    """What a sentence gives as its result: bold text, what follows its last copula, its last formula or number."""
+    bold = text.rfind("**", start, end)
+    if bold > start:
+        opening = text.rfind("**", start, bold)
+        if opening >= 0 and bold - opening > 2:
+            inner = text[opening + 2 : bold]
+            if any(c.isdigit() for c in inner) or "$" in inner or "\\" in inner:
+                found = _leading(text, low, opening + 2, bold)
+                if found:
+                    return found
+                if not inner.rstrip().endswith((":", "：")):
+                    return _narrow(text, low, opening + 2, bold)
+    best = -1
+    for copula in _COPULAS:
+        at = low.rfind(copula, start, end)
+        if at < 0:
+            continue
+        after = at + len(copula)
+        if copula[-1].isalpha() and copula[-1].isascii() and _is_letter(low, after):
+            continue
+        if after > best:
+            best = after
+    formula = _closing_formula(text, start, end)
+    if best >= 0:
+        if formula and formula[0] < best < formula[1]:
+            return formula  # the "=" stands inside the formula; the whole of it is the statement
+        found = _leading(text, low, best, end)
+        if found and found[0] < found[1]:
+            tail = text[found[1] : end]
+            if not any(c.isdigit() for c in tail):
+                return found
+    if formula:
+        return formula
+    return _last_number(text, start, end)
+
+
+def _choice(text: str, start: int, end: int, *, last: bool) -> tuple[int, int] | None:
+    """A choice letter A-J that stands alone; the first one, or the last one that is not denied ("not A", "不是 A")."""
+    order = range(end - 1, start - 1, -1) if last else range(start, end)
+    for at in order:
+        c = text[at]
+        if not ("A" <= c <= "J"):
+            continue
+        if at > start and (text[at - 1].isascii() and text[at - 1].isalnum() or text[at - 1] in "'’"):
+            continue
+        if at + 1 < end and text[at + 1].isascii() and (text[at + 1].isalnum() or text[at + 1] in "'’"):
+            continue
+        if c in "AI" and not last and at + 2 < end and text[at + 1] == " " and text[at + 2].islower():
+            continue  # the article, the pronoun
+        if text[max(start, at - 12) : at].rstrip(" (*$\\").endswith(("not", "n't", "不是", "不选", "非")):
+            continue
+        return at, at + 1
+    return None
+
+
+def _choices(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """One letter, or all of a statement that names several (`A, C, D`; hedging stays visible: `A or B`)."""
+    first = _choice(text, start, end, last=False)
+    if first is None:
+        return None
+    at = first[1]
+    stop = at
+    while True:
+        after = _skip(text, at, end, " ,、/)(*;&")
+        for word in ("and", "or", "和", "或", "及"):
+            if text.startswith(word, after):
+                after = _skip(text, after + len(word), end, " (*")
+                break
+        else:
+            if after == at:
+                break
+        if after < end and "A" <= text[after] <= "J" and not (after + 1 < end and text[after + 1].isalnum()):
+            at = stop = after + 1
+            continue
+        break
+    return first[0], stop
+
+
+def _answer_like(text: str, at: int, end: int) -> bool:
+    """True when mathematics starts at `at`, behind emphasis at most."""
+    at = _skip(text, at, end, " \t\n*_`\"“:")
+    return at < end and text[at] in _STARTS_MATH
+
+
+def _hashes(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """The last `#### 42` line. `#### Step 3:` is a Markdown heading, `#### 3. Add` is one too."""
+    at = text.rfind("####", start, end)
+    while at >= 0:
+        line_end = text.find("\n", at, end)
+        line_end = end if line_end < 0 else line_end
+        first = _skip(text, at + 4, line_end, "#: \t*`")
+        last = line_end
+        while last > first and text[last - 1] in " \t*`":
+            last -= 1
+        content = text[first:last]
+        if content and len(content) <= MAX_STATEMENT_CHARS and not content.endswith((":", "：")):
+            numbered = content.lstrip("0123456789")
+            heading = numbered != content and numbered[:2] in (". ", ") ")
+            if (content[0] in _STARTS_MATH and not heading) or (last >= len(text.rstrip()) and len(content.split()) <= 4):
+                return first, last
+        at = text.rfind("####", start, at)
+    return None
+
+
+def _stated(
+    text: str, low: str, start: int, end: int, roots: Sequence[tuple[str, tuple[str, ...]]]
+) -> tuple[int, int] | None:
+    """Where the statement behind the last "the answer is" begins, and where the root word stood."""
+    best = (-1, -1)
+    for root, connectors in roots:
+        at = low.rfind(root, start, end)
+        while at > best[0]:
+            if not (root.isascii() and _is_letter(low, at - 1)):
+                found = _after_root(text, low, at + len(root), end, connectors)
+                if found >= 0 and not low.startswith(("not ", "n't"), found) and not low[max(0, at - 8) : at].endswith(
+                    ("if the ", "whose ")
+                ):
+                    best = (at, found)
+                    break
+            at = low.rfind(root, start, at)
+    return best if best[0] >= 0 else None
+
+
+def find_answer(
+    text: str,
+    *,
+    prompt: str = "",
+    where: Where = "anywhere",
+    choice: bool = False,
+    truncated: bool = False,
+) -> Answer:
+    """The final answer of a completion.
+
+    Args:
+        text: the assistant's turn, prefill included.
+        prompt: what the model was shown; a box that repeats its example is no answer.
+        where: which statements count; see the module's head.
+        choice: True when the gold is a choice letter; then a letter is looked for in statements in words.
+        truncated: True when generation was cut off; then what touches the end of the text is not taken as finished,
+            and the closing sentence is not read.
+    """
+    start, end, unclosed = _region(text)
+    if unclosed:
+        return _TRUNCATED
+    boxed, after = _find_boxed(text, start, end, prompt)
+    if boxed is not None and boxed.problem == "truncated":
+        return boxed
+    explicit = boxed if boxed is not None and not boxed.problem else None
+    tail = after if explicit else start
+
+    # A tag or a #### line behind the box is a later statement than the box.
+    if text.find("<answer>", tail, end) >= 0:
+        tagged = _find_tagged(text, tail, end, where, choice, truncated)
+        if tagged is not None:
+            return tagged
+    if where == "boxed":
+        return explicit or (boxed if boxed is not None else _NONE)
+    if text.find("####", tail, end) >= 0:
+        found = _hashes(text, tail, end)
+        if found is not None:
+            if truncated and found[1] >= len(text.rstrip()):
+                return _TRUNCATED
+            first, last = _trim(text, *found)
+            if first < last:
+                explicit, tail = Answer((Span(text[first:last], first, last),), "hashes"), last
+    low = _lowered(text) if tail == start else ""
+    if explicit is not None:
+        # Only "final answer: 5" outranks what was boxed before it; "whose answer was 12" does not.
+        if end - tail > 12:
+            rest = low or _lowered(text[tail:end])
+            shift = 0 if low else tail
+            at = rest.rfind("final answer")
+            if at + shift >= tail:
+                low = low or " " * tail + rest
+                stated = _stated(text, low, at + shift, end, _ROOTS[:1])
+                if stated is not None and _answer_like(text, stated[1], end):
+                    return _read_statement(text, low, stated[1], end, choice, truncated) or explicit
+        return explicit
+    stated = _stated(text, low, start, end, _ROOTS + _CHOICE_ROOTS if choice else _ROOTS)
+    if stated is not None:
+        answer = _read_statement(text, low, stated[1], end, choice, truncated)
+        if answer is not None:
+            return answer
+    if where == "anywhere":
+        if truncated:
+            return _TRUNCATED
+        closing = _closing(text, low, start, end, choice)
+        if closing is not None:
+            return closing
+    return _ECHO if boxed is not None else _NONE
+
+
+def _find_tagged(text: str, start: int, end: int, where: Where, choice: bool, truncated: bool) -> Answer | None:
+    """The content of the last `<answer>` tag; inside it the same rules hold again."""
+    opening = text.rfind("<answer>", start, end)
+    while opening >= 0:
+        first = opening + len("<answer>")
+        last = text.find("</answer>", first, end)
+        if last < 0:
+            return _TRUNCATED
+        content_first, content_last = _trim(text, first, last)
+        content = text[content_first:content_last]
+        if content.lower() not in _TEMPLATE_WORDS and content.strip("[]{}<>.") != "":
+            low = _lowered(text[content_first:content_last])
+            if "\n" in content or len(content) > 60 or "answer" in low:
+                low = " " * content_first + low
+                stated = _stated(text, low, content_first, content_last, _ROOTS)
+                if stated is not None:
+                    read = _read_statement(text, low, stated[1], content_last, choice, False)
+                    if read is not None:
+                        return read._replace(mark="tag")
+            return Answer((Span(content, content_first, content_last),), "tag")
+        opening = text.rfind("<answer>", start, opening)
+    return None
+
+
+def _read_statement(text: str, low: str, at: int, end: int, choice: bool, truncated: bool) -> Answer | None:
+    stop = _statement_end(text, at, end)
+    if truncated and stop >= len(text.rstrip()):
+        return _TRUNCATED
+    found = _choices(text, at, stop) if choice else None
+    if found is None:
+        found = _leading(text, low, at, stop)
+    if found is None:
+        found = _narrow(text, low, at, stop)
+    if found is None or found[0] >= found[1]:
+        found = _trim(text, at, stop)
+        if found[0] >= found[1] or found[1] - found[0] > 120:
+            return None
+    first, last = _trim(text, *found)
+    if first >= last:
+        return None
+    return Answer((Span(text[first:last], first, last),), "stated")
+
+
+def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer | None:
+    """What the last sentence gives; boilerplate ("I hope it is correct.") apart."""
+    last = end
+    for _ in range(4):
+        while last > start and text[last - 1] in _TRAILING + "-#✅=~>|":
+            last -= 1
+        if last <= start or text.endswith("```", start, min(end, last + 3)):
+            return None  # the text ends in a program or its output: that is no statement
+        first = max(start, last - MAX_STATEMENT_CHARS)
+        line = text.rfind("\n", first, last) + 1
+        if line > 0:
+            first = max(first, line)
+        # the last sentence of the line
+        at = first
+        while True:
+            stop = _statement_end(text, at, last)
+            if stop >= last:
+                break
+            following = _skip(text, stop + 1, last, " \t*")
+            if following >= last:
+                break
+            at = following
+        if low.startswith(_BOILERPLATE, at):
+            last = at
+            continue
+        found = _choice(text, at, last, last=True) if choice else None
+        if found is None:
+            found = _narrow(text, low, at, last)
+        if found is None:
+            return None
+        begin, stop = _trim(text, *found)
+        if begin >= stop:
+            return None
+        return Answer((Span(text[begin:stop], begin, stop),), "closing")
+    return None
+
+
+# ---------------------------------------------------------------- golds
+
+
+class GoldTypeError(TypeError):
+    """A gold of a type that is no answer."""
+
+
+def gold_texts(gold: Any) -> tuple[str, ...]:
+    r"""The acceptable answers that a gold names, as text: bare, `$...$`, boxed, behind `####`, numbers, or a list.
+
+    Raises:
+        GoldTypeError: anything else (`True`, a dict, an object): say it as text or as a number.
+    """
+    if isinstance(gold, str):
+        return (_gold_text(gold),)
+    number = number_text(gold)
+    if number is not None:
+        return (number,)
+    if isinstance(gold, Sequence) and not isinstance(gold, bytes | bytearray):
+        texts = tuple(text for item in gold for text in gold_texts(item))
+        if texts:
+            return texts
+        raise GoldTypeError("gold is an empty list; allowed: at least one acceptable answer")
+    raise GoldTypeError(
+        f"gold is a {type(gold).__name__}; allowed: a string, a number, or a list of acceptable answers"
+    )
+
+
+def number_text(value: Any) -> str | None:
+    """A Python number as text (`Fraction(1, 3)` -> `1/3`); None when `value` is no finite number."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, Rational):
+        return f"{int(value.numerator)}/{int(value.denominator)}"
+    if isinstance(value, Decimal):
+        return str(value) if value.is_finite() else None
+    if isinstance(value, Real):
+        as_float = float(value)
+        return repr(as_float) if math.isfinite(as_float) else None
+    return None
+
+
+def _gold_text(gold: str) -> str:
+    text = gold.strip()
+    if "boxed" in text or "\\fbox" in text:
+        boxed, _ = _find_boxed(text, 0, len(text), "")
+        if boxed is not None and boxed.spans:
+            return boxed.text
+    if "####" in text:
+        found = _hashes(text, 0, len(text))
+        if found is not None:
+            return text[found[0] : found[1]].strip()
+    if text.startswith("<answer>") and text.endswith("</answer>"):
+        return text[8:-9].strip()
+    return text
