@@ -116,11 +116,12 @@ def check_function(row: Row, path: str) -> dict[str, Any]:
     return {"kind": "asserts", "script": f"{script.rstrip()}\n\ncheck({entry})\n", "entry_point": entry}
 
 
-_CALLED: Final = re.compile(r"\bassert\s+\(*\s*(?:not\s+)?(?:(?:set|sorted|list|tuple|abs|round|str|math\.isclose)\s*\(\s*)*([A-Za-z_]\w*)\s*\(")
+_WRAPPERS: Final = r"(?:(?:set|sorted|list|tuple|abs|round|str|math\.isclose)\s*\(\s*)*"
+_CALLED: Final = re.compile(rf"\bassert\s+\(*\s*(?:not\s+)?{_WRAPPERS}([A-Za-z_]\w*)\s*\(")
 
 
 def assert_list(row: Row, path: str) -> dict[str, Any]:
-    """MBPP: a list of assert statements with optional set-up code; the entry point is the function the first one calls."""
+    """MBPP: a list of assert statements with optional set-up code; the first one tells the entry point."""
     asserts = at(row, path)
     if isinstance(asserts, str) or not isinstance(asserts, Sequence) or not asserts:
         raise UnusableRow(f"{path} is {asserts!r}; allowed: a list of assert statements")
@@ -128,7 +129,8 @@ def assert_list(row: Row, path: str) -> dict[str, Any]:
     if bad := [line for line in lines if not line.startswith("assert")]:
         raise UnusableRow(f"{path} holds {bad[0][:60]!r}, which is no assert statement")
     setup = at(row, "test_setup_code") or "\n".join(at(row, "test_imports") or ())
-    tests: dict[str, Any] = {"kind": "asserts", "script": "\n".join([*([setup.rstrip()] if setup else []), *lines]) + "\n"}
+    script = "\n".join([*([setup.rstrip()] if setup else []), *lines]) + "\n"
+    tests: dict[str, Any] = {"kind": "asserts", "script": script}
     if found := _CALLED.match(lines[0]):
         tests["entry_point"] = found[1]
     return tests

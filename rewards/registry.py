@@ -192,6 +192,7 @@ class BrokenPlugin:
 _BUILT_IN: dict[str, str] = {
     "math": "rewards.math_equivalence:MathEquivalence",
     "code": "rewards.code_tests:CodeTests",
+    "ifeval": "rewards.instructions:InstructionFollowing",
     "format": "rewards.format_checks:TagLayout",
     "overlong": "rewards.length_penalties:Overlong",
     "wrong_and_long": "rewards.length_penalties:WrongAndLong",
