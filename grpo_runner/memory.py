@@ -169,7 +169,8 @@ class Architecture:
                 f"{label}: config.json has no usable {error}; the memory plan needs hidden_size, num_hidden_layers, "
                 "num_attention_heads, intermediate_size and vocab_size"
             ) from None
-        experts = int(values.get("num_experts") or values.get("num_local_experts") or values.get("n_routed_experts") or 1)
+        counts = (values.get(key) for key in ("num_experts", "num_local_experts", "n_routed_experts"))
+        experts = int(next((count for count in counts if count), 1))
         each = int(values.get("moe_intermediate_size") or width) if experts > 1 else 0
         shared = int(values.get("shared_expert_intermediate_size") or 0) if experts > 1 else 0
         if experts > 1:
@@ -194,7 +195,9 @@ class Architecture:
         )
 
 
-def _qwen2(name: str, hidden: int, layers: int, heads: int, kv: int, width: int, vocab: int, tied: bool) -> Architecture:
+def _qwen2(
+    name: str, hidden: int, layers: int, heads: int, kv: int, width: int, vocab: int, tied: bool
+) -> Architecture:
     return Architecture(name, hidden, layers, heads, kv, hidden // heads, width, vocab, tied, qkv_bias=True)
 
 
@@ -263,7 +266,9 @@ def architecture(model: str | None) -> Architecture:
         try:
             return Architecture.from_config(json.loads(path.read_text(encoding="utf-8")), model)
         except OSError as error:
-            raise PlanError(f"model.name: {path}: {error.strerror}; give a model folder, a config.json or a Hub id") from None
+            raise PlanError(
+                f"model.name: {path}: {error.strerror}; give a model folder, a config.json or a Hub id"
+            ) from None
         except ValueError as error:
             if isinstance(error, PlanError):
                 raise
@@ -349,7 +354,7 @@ class Job:
             prompt = UNKNOWN_PROMPT_TOKENS
             assumed.append(f"prompts of at most {prompt} tokens (set data.max_prompt_tokens to have it hold)")
         share = max(1, sampling.batch_size // processes)
-        micro = optimiser.micro_batch or (min(8, share) if gpu else share)
+        micro = optimiser.micro_batch or (max(m for m in range(1, 9) if share % m == 0) if gpu else share)
         flash = model.attention == "flash_attention_2" and gpu
         wide = model.dtype == "float32" or (model.dtype == "auto" and not gpu)
         checkpointing = optimiser.gradient_checkpointing
@@ -421,7 +426,7 @@ _LAYERS: Final[Mapping[str, _Layer]] = {
 }
 
 NF4_BYTES: Final = 0.52
-"""Bytes per weight in 4-bit NormalFloat with double quantisation: 0.5 and the block scales (QLoRA, arXiv 2305.14314)."""
+"""Bytes per weight in 4-bit NormalFloat, double quantisation: 0.5 and the block scales (QLoRA, arXiv 2305.14314)."""
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -500,11 +505,12 @@ def _states(arch: Architecture, job: Job) -> tuple[float, float, float, float]:
     width = job.weight_bytes
     if job.method == "full":
         trained, trained_bytes, adapter = arch.parameters, width, 0.0
-        weights = arch.parameters * width
+        weights = float(arch.parameters * width)
     else:
         # PEFT keeps adapters of a bf16 model in float32; TRL casts them to bf16 on a quantised one.
-        trained, trained_bytes = arch.lora_parameters(job.lora_rank, job.lora_targets), 2 if job.method == "qlora" else 4
-        adapter = trained * trained_bytes
+        trained = arch.lora_parameters(job.lora_rank, job.lora_targets)
+        trained_bytes = 2 if job.method == "qlora" else 4
+        adapter = float(trained * trained_bytes)
         if job.method == "qlora":
             weights = arch.linear * NF4_BYTES + (arch.embedding + arch.small) * (4 if job.float32_embeddings else 2)
         else:
@@ -549,13 +555,15 @@ def plan(arch: Architecture, job: Job, gpu_bytes: float = A100_80GB_BYTES) -> Me
     layer = _LAYERS["full float32" if wide else job.method]
     saved = layer.saved(arch, job.lora_rank) + (0 if job.flash_attention else 2 * length)
     residual = arch.hidden * (4 if wide else 2)
-    extra = 2 * arch.hidden * max(arch.intermediate // max(arch.experts, 1), arch.query) if job.method == "qlora" else 0.0
+    extra = 0.0
+    if job.method == "qlora":
+        extra = 2.0 * arch.hidden * max(arch.expert_intermediate or arch.intermediate, arch.query)
     extra += 2 * arch.linear_per_layer if wide or job.strategy in {"fsdp", "deepspeed-zero3"} else 0.0
     if arch.tied and job.method == "full":
         # The head's share of the gradient waits for the embedding's, which is the last of the backward pass.
         extra += arch.vocab * arch.hidden * job.weight_bytes
     if job.checkpointing:
-        kept, inside = arch.layers * residual * tokens, (saved + layer.working(arch)) * tokens + extra
+        kept, inside = float(arch.layers * residual * tokens), (saved + layer.working(arch)) * tokens + extra
     else:
         kept, inside = arch.layers * saved * tokens, layer.working(arch) * tokens + extra
 
@@ -573,18 +581,18 @@ def plan(arch: Architecture, job: Job, gpu_bytes: float = A100_80GB_BYTES) -> Me
     cache_token = 2 * arch.layers * arch.key * 2
     cache = float(cache_token * length * job.in_flight)
     # Prefill of all prompts at once, one layer at a time, and float32 logits of the last position with a sorted copy.
-    prefill = job.in_flight * (job.prompt_tokens * (8 * arch.hidden + 6 * arch.intermediate) + 8 * arch.vocab)
+    prefill = float(job.in_flight) * (job.prompt_tokens * (8 * arch.hidden + 6 * arch.intermediate) + 8 * arch.vocab)
     faults = []
     vllm: dict[Moment, float] = dict.fromkeys(MOMENTS, 0.0)
     if job.engine == "vllm-colocate":
         share = job.vllm_share * gpu_bytes
         needed = arch.parameters * 2 + cache_token * length + VLLM_WORKING_BYTES
         if share < needed:
+            enough = needed / gpu_bytes + 0.005
             faults.append(
                 f"sampling.vllm_memory_share: {job.vllm_share:g} of the GPU is {share / GB:.1f} GB, but vLLM needs at "
                 f"least {needed / GB:.1f} GB (weights {arch.parameters * 2 / GB:.1f}, KV cache of one sequence "
-                f"{cache_token * length / GB:.2f}, working memory); set --vllm-memory-share {needed / gpu_bytes + 0.005:.2f} "
-                "or more"
+                f"{cache_token * length / GB:.2f}, working memory); set --vllm-memory-share {enough:.2f} or more"
             )
         resting = SLEEPING_VLLM_BYTES if job.vllm_sleep else share
         vllm = {"generate": share, "loss head": resting, "layer backward": resting}
@@ -687,9 +695,7 @@ def largest(made: MemoryPlan) -> dict[str, int]:
     arch, job, total = made.architecture, made.job, made.gpu_bytes
     prompts = max(1, job.batch_size // job.group_size)
     return {
-        "group_size": _largest(
-            lambda n: replace(job, group_size=n, batch_size=n * prompts), arch, total, GROUP_CAP
-        ),
+        "group_size": _largest(lambda n: replace(job, group_size=n, batch_size=n * prompts), arch, total, GROUP_CAP),
         "completion_tokens": _largest(lambda n: replace(job, completion_tokens=n), arch, total, LENGTH_CAP),
         "micro_batch": _largest(lambda n: replace(job, micro_batch=n), arch, total, MICRO_CAP),
     }
@@ -779,7 +785,9 @@ def explain_misfit(made: MemoryPlan) -> str:
         lines.append("any one of these would fit:")
         lines += [f"  {flags}  (peak {peak / GB:.1f} GB)" for flags, peak in fixes[:5]]
     elif not made.fits:
-        lines.append("no single change makes it fit on one such GPU: take a smaller model, or more GPUs (--launch accelerate)")
+        lines.append(
+            "no single change makes it fit on one such GPU: a smaller model, or more GPUs (--launch accelerate)"
+        )
     return "\n".join(lines)
 
 
@@ -802,10 +810,11 @@ def describe(made: MemoryPlan) -> str:
         "vllm-server": "vLLM server elsewhere",
     }[job.engine]
     dtype = "float32" if job.weight_bytes == 4 else "bf16"
+    size = f"{arch.parameters / GB:.2f} B parameters" if arch.parameters >= 1e8 else f"{arch.parameters:,} parameters"
     lines = [
-        f"{arch.name}: {arch.parameters / GB:.2f} B parameters, {training}, {dtype}, {job.optimiser}, beta {job.beta:g}",
-        f"micro-batch {job.micro_batch} x ({job.prompt_tokens} + {job.completion_tokens}) tokens, G = {job.group_size}, "
-        f"{job.batch_size // job.group_size} prompts per step, {checkpoint}",
+        f"{arch.name}: {size}, {training}, {dtype}, {job.optimiser}, beta {job.beta:g}",
+        f"micro-batch {job.micro_batch} x ({job.prompt_tokens} + {job.completion_tokens}) tokens, "
+        f"G = {job.group_size}, {job.batch_size // job.group_size} prompts per step, {checkpoint}",
         f"generation: {engine}"
         + (f"; {job.processes} processes, {job.strategy}; figures per GPU" if job.processes > 1 else ""),
         "",
@@ -857,6 +866,23 @@ def compare(made: MemoryPlan, measured_bytes: float) -> str:
         f"GPU memory: planned {_gb(planned)} GB, measured {_gb(measured_bytes)} GB by torch's allocator "
         f"({off:+.0%}); outside it and planned for: {_gb(outside)} GB"
     )
+
+
+def plan_command(config: RunConfig, *, model: str | None = None, gpu_memory: str = "", as_json: bool = False) -> int:
+    """`grpo-run plan`: print the plan; 0 when it fits, 1 when it does not.
+
+    Raises:
+        PlanError: the model's config or `gpu_memory` cannot be read.
+    """
+    made = plan_run(config, parse_size(gpu_memory) if gpu_memory else A100_80GB_BYTES, model)
+    if as_json:
+        row = made.as_row()
+        row["largest"] = largest(made) if made.fits else None
+        row["remedies"] = [] if made.fits else [{"flags": flags, "peak_bytes": round(b)} for flags, b in remedies(made)]
+        print(json.dumps(row, indent=2))
+    else:
+        print(describe(made))
+    return 0 if made.fits else 1
 
 
 def parse_size(text: str) -> float:

@@ -59,11 +59,11 @@ def traced_bytes(arch: Architecture, job: Job) -> tuple[float, float]:
     for name in kept:
         setattr(head, name, lambda *args, **kwargs: None)
     dtype = torch.float32 if job.weight_bytes == 4 else torch.bfloat16
-    sizes = dict(
-        hidden_size=arch.hidden, num_hidden_layers=arch.layers, num_attention_heads=arch.heads,
-        num_key_value_heads=arch.kv_heads, intermediate_size=arch.intermediate, vocab_size=arch.vocab,
-        tie_word_embeddings=arch.tied,
-    )  # fmt: skip
+    sizes = {
+        "hidden_size": arch.hidden, "num_hidden_layers": arch.layers, "num_attention_heads": arch.heads,
+        "num_key_value_heads": arch.kv_heads, "intermediate_size": arch.intermediate, "vocab_size": arch.vocab,
+        "tie_word_embeddings": arch.tied,
+    }  # fmt: skip
     config = Qwen2Config(**sizes) if arch.qkv_bias else LlamaConfig(**sizes)
     length = job.prompt_tokens + job.completion_tokens
     try:
@@ -124,16 +124,18 @@ def planned_bytes(arch: Architecture, job: Job) -> tuple[float, float]:
     return standing, step
 
 
+_SHORT = Job(micro_batch=4, prompt_tokens=256, completion_tokens=512)
+_LONG = Job(micro_batch=8, prompt_tokens=256, completion_tokens=1024)
 TRACES: list[tuple[str, int, Job]] = [
-    ("Qwen/Qwen2.5-7B", 4, Job(method="full", micro_batch=8, prompt_tokens=256, completion_tokens=1024)),
-    ("Qwen/Qwen2.5-7B", 4, Job(method="lora", lora_rank=16, micro_batch=8, prompt_tokens=256, completion_tokens=1024)),
-    ("Qwen/Qwen2.5-1.5B", 28, Job(method="lora", lora_rank=32, micro_batch=8, prompt_tokens=256, completion_tokens=512)),
-    ("Qwen/Qwen2.5-1.5B", 8, Job(method="full", micro_batch=16, prompt_tokens=256, completion_tokens=512)),
-    ("Qwen/Qwen2.5-14B", 4, Job(method="lora", lora_rank=16, micro_batch=4, prompt_tokens=256, completion_tokens=512)),
-    ("meta-llama/Llama-3.1-8B", 4, Job(method="lora", lora_rank=16, micro_batch=4, prompt_tokens=256, completion_tokens=512, checkpointing=False)),
-    ("deepseek-ai/deepseek-coder-6.7b-base", 4, Job(method="full", micro_batch=4, prompt_tokens=256, completion_tokens=512, checkpointing=False)),
-    ("Qwen/Qwen2.5-7B", 12, Job(method="full", weight_bytes=4, micro_batch=8, prompt_tokens=256, completion_tokens=1024)),
-]  # fmt: skip
+    ("Qwen/Qwen2.5-7B", 4, _LONG),
+    ("Qwen/Qwen2.5-7B", 4, replace(_LONG, method="lora", lora_rank=16)),
+    ("Qwen/Qwen2.5-1.5B", 28, replace(_SHORT, method="lora", micro_batch=8)),
+    ("Qwen/Qwen2.5-1.5B", 8, replace(_SHORT, micro_batch=16)),
+    ("Qwen/Qwen2.5-14B", 4, replace(_SHORT, method="lora", lora_rank=16)),
+    ("meta-llama/Llama-3.1-8B", 4, replace(_SHORT, method="lora", lora_rank=16, checkpointing=False)),
+    ("deepseek-ai/deepseek-coder-6.7b-base", 4, replace(_SHORT, checkpointing=False)),
+    ("Qwen/Qwen2.5-7B", 12, replace(_LONG, weight_bytes=4)),
+]
 
 
 def main() -> None:
