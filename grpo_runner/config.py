@@ -20,6 +20,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
+from grpo_runner.retired_arguments import explain
 from rewards.registry import nearest
 
 Difficulty = tuple[float, float]
@@ -274,7 +275,7 @@ class RunConfig(_Section):
     out: Path = _field(Path("runs/grpo"), "folder the run is written to")
     seed: int = _field(0, "seed of data order, sampling and weights of adapters", ge=0)
     device: Literal["auto", "cpu", "cuda"] = _field("auto", "where to train; auto takes a GPU when there is one")
-    threads: int | None = _field(None, "CPU threads of torch; absent means torch's own choice", ge=1)
+    threads: int | None = _field(None, "CPU threads of torch; absent means torch's own choice (1 for the bundled starter)", ge=1)
     resume: bool = _field(False, "go on from the last checkpoint in `out`")
 
     model: ModelConfig = Field(default_factory=ModelConfig)
@@ -288,10 +289,12 @@ class RunConfig(_Section):
     launch: LaunchConfig = Field(default_factory=LaunchConfig)
 
     @model_validator(mode="after")
-    def _starter_length(self) -> Self:
-        # A worked sum takes 28 tokens; the default for real models would only let it ramble.
+    def _starter(self) -> Self:
+        """What fits a model of two layers: a worked sum takes 28 tokens, and a second thread only costs it time."""
         if self.is_starter and "max_new_tokens" not in self.sampling.model_fields_set:
             self.sampling.max_new_tokens = STARTER_NEW_TOKENS
+        if self.is_starter and self.threads is None:
+            self.threads = 1
         return self
 
     @classmethod
@@ -461,6 +464,8 @@ def _describe(model: type[BaseModel], item: Any) -> str:
             return f"{path}: no such setting here; it belongs to " + " or ".join(
                 f"[{s}]" if s else "the top" for s in elsewhere
             )
+        if (text := explain(loc[-1])) is not None:
+            return f"{path}: {text}"
         return f"{path}: no such setting{nearest(loc[-1], list(owner.model_fields))}"
     message = item["msg"].removeprefix("Value error, ")
     given = item["input"]
