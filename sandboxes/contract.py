@@ -280,13 +280,15 @@ class JudgeExecution:
 
     @property
     def total(self) -> int:
-        """Declared tests: the denominator of a share."""
-        return len(self.outcomes)
+        """Tests that count, the denominator of a share: those run, and where the script did not reach its end, those
+        not run as well. (An assert in a branch that a finished script did not take is no test of this run.)"""
+        left_out = (TestStatus.SKIPPED, TestStatus.NOT_RUN) if self.finished else (TestStatus.SKIPPED,)
+        return sum(outcome.status not in left_out for outcome in self.outcomes)
 
     @property
     def all_passed(self) -> bool:
-        """At least one test is declared, every one passed, and the script ran to its end."""
-        return self.finished and not self.test_fault and self.total > 0 and self.passed == self.total
+        """The script ran to its end, at least one test was run, and every one that was passed."""
+        return self.finished and not self.test_fault and self.passed == self.total > 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -213,8 +213,7 @@ def run_tests() -> NoReturn:
         for path in list(files)
         if path.startswith(judging.SOLUTION_PREFIX)
     }
-    write_files({path: content for path, content in solution.items() if path not in files})
-    write_files(files)
+    write_files({**solution, **files})
     _begin(header)
     code = judging.run(header, files, solution)
     try:

@@ -78,9 +78,12 @@ def exception_text(error: BaseException) -> str:
 
 
 def exception_frame(error: BaseException) -> list[Any]:
-    """`["raised", class, message, [builtin base...]]`."""
-    names = [base.__name__ for base in type(error).__mro__ if getattr(builtins, base.__name__, None) is base]
-    return ["raised", str(type(error).__name__)[:60], exception_text(error), names]
+    """`["raised", class, message, [name of each class from its own to Exception]]`."""
+    return ["raised", str(type(error).__name__)[:60], exception_text(error), _class_names(type(error))]
+
+
+def _class_names(cls: type) -> list[str]:
+    return [str(base.__name__)[:60] for base in cls.__mro__ if base is not object][:20]
 
 
 class Service:
@@ -138,8 +141,6 @@ class Service:
             self.peer.write(["big"])
         except MissingEntryPoint as error:
             self.peer.write(["missing", str(error)[:200]])
-        except (SystemExit, KeyboardInterrupt) as error:
-            self.peer.write(exception_frame(error))
         except PeerLost:
             os._exit(0)
         except BaseException as error:
@@ -172,6 +173,8 @@ class Service:
             return None
         if op == "operator":
             return _OPERATORS[request[2]](target, *arguments)
+        if op == "bases":
+            return _class_names(target)
         if op == "is":
             return isinstance(arguments[0], target)
         raise ValueError(f"unknown request {op!r}")
@@ -237,6 +240,9 @@ class Back:
 
     def __next__(self) -> Any:
         return self._ask("operator", "next", (), {})
+
+    def __bool__(self) -> bool:
+        return bool(self._ask("operator", "bool", (), {}))
 
     def __len__(self) -> int:
         return int(self._ask("operator", "len", (), {}))

@@ -1,9 +1,9 @@
 """The zygote: builds the walls once, forks one box per program, enforces the limits.
 
-It is started by `client.Zygote` with a control socket and options in JSON. A message is one line of JSON and up to a few
-descriptors: `{"op": "start", "id", "mode", "limits", ...}` with stdin, stdout, stderr, the job, and the mode's own pipes,
-or `{"op": "kill", "id", "why"}`. For every box that ends one report goes back. Programs, tests and secrets never enter
-this process's memory: they are in the descriptors, which only the box reads.
+It is started by `client.Zygote` with a control socket and options in JSON. A message is one line of JSON and up to a
+few descriptors: `{"op": "start", "id", "mode", "limits", ...}` with stdin, stdout, stderr, the job, and the mode's own
+pipes, or `{"op": "kill", "id", "why"}`. For every box that ends one report goes back. Programs, tests and secrets never
+enter this process's memory: they are in the descriptors, which only the box reads.
 
 Walls, by option `walls`:
 
@@ -370,7 +370,8 @@ class Server:
 
     def _set_limits(self, message: dict[str, Any]) -> None:
         limits = message["limits"]
-        seconds = math.ceil(limits["cpu_seconds"])
+        # the watcher counts exactly and all processes together; the kernel counts by ticks and comes a second later
+        seconds = math.ceil(limits["cpu_seconds"]) + (1 if self.walls != "rlimits" else 0)
         values = {
             resource.RLIMIT_CPU: seconds,
             resource.RLIMIT_FSIZE: limits["disk_bytes"],
@@ -433,7 +434,7 @@ class Server:
             except (OSError, ValueError, IndexError):
                 continue
         running.cpu = max(running.cpu, cpu)
-        if cpu > limits["cpu_seconds"]:
+        if cpu >= limits["cpu_seconds"]:
             self.kill(running, "cpu_seconds")
         elif resident > limits["memory_bytes"]:
             self.kill(running, "memory_bytes")
