@@ -314,19 +314,17 @@ def _postscript_official(response: OfficialResponse, args: Args) -> str:
     return said(pattern.search(response.lowered) is not None, f"no {marker!r}")
 
 
-# Official: the marker may stand anywhere, with nothing behind it.
+# Official: the marker may stand inside a word, with nothing behind it; `P.P.S.` holds a `P.S.`.
 @check("detectable_content:postscript", "fixed")
 def _postscript_fixed(response: Response, args: Args) -> str:
     marker = args["postscript_marker"].strip()
     loose = r"\s?".join(re.escape(letter) for letter in marker.rstrip(".").lower() if not letter.isspace())
-    pattern = re.compile(rf"{loose}(?!\w)")
-    lines = response.lowered.split("\n")
-    for index, line in enumerate(lines):
-        found = pattern.match(line.lstrip(_MARKUP + "\"'"))
-        if found:
-            rest = line.lstrip(_MARKUP + "\"'")[found.end() :] + "".join(lines[index + 1 :])
-            return said(bool(bare(rest)), f"nothing follows {marker!r}")
-    return f"no line starts with {marker!r}"
+    last = -1
+    for found in re.finditer(rf"(?<![\w.]){loose}(?!\w)", response.lowered):
+        last = found.end()
+    if last < 0:
+        return f"no {marker!r}"
+    return said(bool(bare(response.lowered[last:])), f"nothing follows {marker!r}")
 
 
 # ---------------------------------------------------------------- format
@@ -453,13 +451,21 @@ def _bullet_lists_official(response: OfficialResponse, args: Args) -> str:
 
 
 _BULLET: Final = re.compile(r"[ \t]*[*+\-\u2022][ \t]+(?=\S)")
+_TIGHT_BULLET: Final = re.compile(r"[ \t]*[*\u2022][^\s*]")
 _RULE: Final = re.compile(r"[ \t]*(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,})$")
+
+
+def _is_bullet(line: str) -> bool:
+    """A list mark with text behind it. Without a space between, a star is one where no other closes an emphasis."""
+    if _BULLET.match(line):
+        return not _RULE.match(line)
+    return bool(_TIGHT_BULLET.match(line)) and line.count("*") <= 1
 
 
 # Official: a divider `---` and a line `-5 degrees` are bullets; `+` and the bullet character are none.
 @check("detectable_format:number_bullet_lists", "fixed")
 def _bullet_lists_fixed(response: Response, args: Args) -> str:
-    number = sum(1 for line in response.lines if _BULLET.match(line) and not _RULE.match(line))
+    number = sum(map(_is_bullet, response.lines))
     return said(number == args["num_bullets"], f"{counted(number, 'bullet')}; asked for {args['num_bullets']}")
 
 

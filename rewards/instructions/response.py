@@ -5,6 +5,8 @@ Two readings, never mixed. `Response` is ours and needs nothing but the standard
 model that NLTK ships, and NLTK's word tokenizer. Its packages are imported when a check asks for them.
 """
 
+# ruff: noqa: SIM905 (word lists read better as text)
+
 from __future__ import annotations
 
 import re
@@ -30,64 +32,11 @@ _LAST_PIECE: Final = re.compile(r"[^\s(\[{\"'\u201c\u2018*_]*$")
 
 # A period after one of these does not end a sentence. Lower case, without the period.
 _ABBREVIATIONS: Final = frozenset(
-    [
-        "mr",
-        "mrs",
-        "ms",
-        "dr",
-        "prof",
-        "rev",
-        "gen",
-        "col",
-        "capt",
-        "lt",
-        "sgt",
-        "st",
-        "hon",
-        "pres",
-        "gov",
-        "sen",
-        "rep",
-        "vs",
-        "eg",
-        "ie",
-        "e.g",
-        "i.e",
-        "cf",
-        "approx",
-        "dept",
-        "est",
-        "fig",
-        "figs",
-        "no",
-        "nos",
-        "vol",
-        "pp",
-        "ed",
-        "eds",
-        "bros",
-        "jan",
-        "feb",
-        "mar",
-        "apr",
-        "jun",
-        "jul",
-        "aug",
-        "sep",
-        "sept",
-        "oct",
-        "nov",
-        "dec",
-        "mt",
-        "ft",
-        "ave",
-        "blvd",
-    ]
+    "mr mrs ms dr prof rev gen col capt lt sgt st hon pres gov sen rep vs eg ie e.g i.e cf approx dept est fig figs"
+    " no nos vol pp ed eds bros jan feb mar apr jun jul aug sep sept oct nov dec mt ft ave blvd".split()
 )
 # After one of these it ends one where the next word is capitalised.
-_MAY_END: Final = frozenset(
-    "etc inc ltd co corp jr sr u.s u.k a.m p.m ph.d b.c a.d al".split()  # noqa: SIM905
-)
+_MAY_END: Final = frozenset("etc inc ltd co corp jr sr u.s u.k a.m p.m ph.d b.c a.d al".split())
 _LIST_MARK: Final = re.compile(r"(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4})$")
 
 
