@@ -1,4 +1,4 @@
-"""`grpo-run`: train (the default), difficulty, plan, eval."""
+"""`grpo-run`: train (the default), difficulty, plan, eval, report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from grpo_runner.data import Questions
     from rewards.expression import Reward
 
-COMMANDS: Final = ("train", "difficulty", "plan", "eval")
+COMMANDS: Final = ("train", "difficulty", "plan", "eval", "report")
 EXIT_OK, EXIT_STOPPED, EXIT_USAGE = 0, 1, 2
 
 
@@ -50,6 +50,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if command == "train":
             return _train(words)
+        if command == "plan":
+            return _plan(words)
+        if command == "report":
+            return _report(words)
         raise ConfigError([f"{command}: not in this version"])
     except ConfigError as error:
         sys.stderr.write("grpo-run: " + "\n          ".join(str(error).splitlines()) + "\n")
@@ -64,12 +68,59 @@ def _train_parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
         description="Train with GRPO on a reward expression. With nothing else named, the bundled starter model "
         "learns generated arithmetic on the CPU, offline, in a minute.",
-        epilog="Other commands: grpo-run difficulty | plan | eval (each with --help).",
+        epilog="Other commands: grpo-run difficulty | plan | eval | report (each with --help).",
     )
-    parser.add_argument("--config", type=Path, metavar="FILE", help="settings as TOML; flags win over it")
+    _add_sources(parser)
     parser.add_argument("--dry-run", action="store_true", help="check everything, load no model, train nothing")
     add_flags(parser)
     return parser
+
+
+def _add_sources(parser: argparse.ArgumentParser) -> None:
+    from grpo_runner import presets
+
+    parser.add_argument("--config", type=Path, metavar="FILE", help="settings as TOML; flags win over it")
+    parser.add_argument("--preset", metavar="NAME", help="settings for one A100 80 GB: " + ", ".join(presets.names()))
+
+
+def _load(given: dict[str, Any]) -> RunConfig:
+    from grpo_runner import presets
+
+    path, preset = given.pop("config"), given.pop("preset")
+    if path is not None and preset is not None:
+        raise ConfigError(["--preset: give either --config or --preset; a preset is a file to copy and change"])
+    return RunConfig.load(presets.path(preset) if preset is not None else path, given)
+
+
+def _plan(words: Sequence[str]) -> int:
+    from grpo_runner import memory
+
+    parser = _Parser(prog="grpo-run plan", allow_abbrev=False, description="GPU memory of a run, without its weights.")
+    _add_sources(parser)
+    parser.add_argument("--gpu-memory", default="", metavar="SIZE", help="such as 24GB (default: an A100 80 GB)")
+    parser.add_argument("--json", action="store_true", help="as one JSON object")
+    add_flags(parser)
+    given = vars(parser.parse_args(words))
+    size, as_json = given.pop("gpu_memory"), given.pop("json")
+    try:
+        return memory.plan_command(_load(given), gpu_memory=size, as_json=as_json)
+    except memory.PlanError as error:
+        raise ConfigError([str(error)]) from None
+
+
+def _report(words: Sequence[str]) -> int:
+    from grpo_runner import report
+
+    parser = _Parser(prog="grpo-run report", allow_abbrev=False, description="One HTML page about a run.")
+    parser.add_argument("run", type=Path, metavar="DIR", help="folder of the run")
+    parser.add_argument("-o", "--out", type=Path, metavar="FILE", help="page to write (default: DIR/report.html)")
+    given = parser.parse_args(words)
+    try:
+        page = report.write(given.run, given.out)
+    except report.ReportError as error:
+        raise ConfigError([str(error)]) from None
+    sys.stdout.write(f"written {page}\n")
+    return EXIT_OK
 
 
 def _train(words: Sequence[str]) -> int:
@@ -77,8 +128,8 @@ def _train(words: Sequence[str]) -> int:
     from rewards.expression import ExpressionError, Reward
 
     given = vars(_train_parser().parse_args(words))
-    path, dry = given.pop("config"), given.pop("dry_run")
-    config = RunConfig.load(path, given)
+    dry = given.pop("dry_run")
+    config = _load(given)
     problems: list[str] = []
     reward = judge = None
     try:
@@ -107,7 +158,7 @@ def _train(words: Sequence[str]) -> int:
         if dry:
             sys.stdout.write(f"preflight passed: {train.origin}; reward {config.reward}\n")
             return EXIT_OK
-        return _run(config, reward, judge, train, held_out)
+        return _run(config, words, reward, judge, train, held_out)
     finally:
         reward.close()
         judge.close()
@@ -122,11 +173,19 @@ def _judged_by(train: Questions, reward: Reward) -> str:
     return next(iter(reward.components))
 
 
-def _run(config: RunConfig, reward: Reward, judge: Reward, train: Questions, held_out: Questions) -> int:
+def _run(config: RunConfig, words: Sequence[str], reward: Reward, judge: Reward, train: Questions, held_out: Questions) -> int:
     try:
         from grpo_runner import train as training
     except ImportError as error:
         raise ConfigError([f"training needs {error.name}; pip install 'grpo-rewards[train]'"]) from None
+    from grpo_runner import launch
+
+    gpus = training.gpus_seen()
+    if missing := launch.missing_packages(config, gpus=gpus):
+        raise ConfigError(missing)
+    launch.check_server(config)
+    if launch.wanted(config):
+        launch.start(config, words, gpus=gpus)
     try:
         summary = training.run(config, reward, judge, train, held_out)
     except training.ModelError as error:

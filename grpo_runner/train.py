@@ -26,7 +26,7 @@ from datasets import Dataset
 from transformers import AutoModelForCausalLM, AutoTokenizer, PrinterCallback, ProgressCallback
 from trl import GRPOConfig
 
-from grpo_runner import curve
+from grpo_runner import curve, memory
 from grpo_runner.callbacks import Midway, Recorder, StopWhenAsked, say_line, write_jsonl
 from grpo_runner.config import RunConfig
 from grpo_runner.data import Questions, difficulty_of
@@ -82,6 +82,11 @@ class Summary:
 
 
 # ---------------------------------------------------------------- model
+
+
+def gpus_seen() -> int:
+    """GPUs that torch sees on this machine."""
+    return torch.cuda.device_count() if torch.cuda.is_available() else 0
 
 
 def device_of(config: RunConfig) -> str:
@@ -303,6 +308,7 @@ def run(
     if config.threads is not None:
         torch.set_num_threads(config.threads)
     device = device_of(config)
+    planned = _planned(config, device)
     transformers.set_seed(config.seed)
     tokenizer = load_tokenizer(config)
     model = load_model(config, device)
@@ -421,8 +427,24 @@ def run(
         accuracies = {row["step"]: row["greedy"] for row in _rows(notes)}
         curve.draw(config.out / "reward.png", recorder.rows, list(reward.components), accuracies)
         (config.out / "summary.json").write_text(json.dumps(summary.as_row(), indent=2) + "\n", encoding="utf-8")
+        if planned is not None:
+            say_main(memory.compare(planned, torch.cuda.max_memory_allocated()))
         say_main(_closing(summary, config))
     return summary
+
+
+def _planned(config: RunConfig, device: str) -> memory.MemoryPlan | None:
+    """The memory plan for this GPU; None on a CPU.
+
+    Raises:
+        ModelError: the run cannot fit; what would is named.
+    """
+    if device != "cuda":
+        return None
+    try:
+        return memory.refuse_if_too_big(config, torch.cuda.mem_get_info()[1])
+    except memory.DoesNotFit as error:
+        raise ModelError(str(error)) from None
 
 
 def last_checkpoint(out: Path) -> Path | None:
