@@ -173,7 +173,9 @@ def _judged_by(train: Questions, reward: Reward) -> str:
     return next(iter(reward.components))
 
 
-def _run(config: RunConfig, words: Sequence[str], reward: Reward, judge: Reward, train: Questions, held_out: Questions) -> int:
+def _run(
+    config: RunConfig, words: Sequence[str], reward: Reward, judge: Reward, train: Questions, held_out: Questions
+) -> int:
     try:
         from grpo_runner import train as training
     except ImportError as error:
