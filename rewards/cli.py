@@ -537,8 +537,8 @@ def _cards(arguments: argparse.Namespace) -> int:
 
     rows = [("card", "reward", "hub id", "what it is")]
     for name in cards.names():
-        card = cards.get(name)
-        rows.append((name, card.reward, card.hub_id or "-", _first_line(card.description)))
+        card = cards.card(name)
+        rows.append((name, card.reward, card.hub_id or "-", card.summary))
     print("\n".join(_aligned(rows)))
     return OK
 
