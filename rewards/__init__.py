@@ -30,7 +30,7 @@ _WHERE = {
     "WorkerPool": "rewards.workers",
     "MathEquivalence": "rewards.math_equivalence",
     "CodeTests": "rewards.code_tests",
-    "Format": "rewards.format_checks",
+    "TagLayout": "rewards.format_checks",
 }
 
 __all__ = ["__version__", *_WHERE]
@@ -38,7 +38,7 @@ __all__ = ["__version__", *_WHERE]
 if TYPE_CHECKING:
     from rewards.code_tests import CodeTests as CodeTests
     from rewards.expression import Reward as Reward
-    from rewards.format_checks import Format as Format
+    from rewards.format_checks import TagLayout as TagLayout
     from rewards.math_equivalence import MathEquivalence as MathEquivalence
     from rewards.registry import Params as Params
     from rewards.registry import Verifier as Verifier

@@ -94,7 +94,7 @@ def test_public_names_are_pinned() -> None:
     """Adding or removing one is a decision."""
     assert sorted(rewards.__all__) == sorted(
         ["__version__", "Sample", "Verdict", "Status", "Reason", "Params", "Verifier", "register", "get", "names",
-         "Reward", "RewardResult", "WorkerPool", "MathEquivalence", "CodeTests", "Format"]
+         "Reward", "RewardResult", "WorkerPool", "MathEquivalence", "CodeTests", "TagLayout"]
     )  # fmt: skip
     for name in rewards.__all__:
         assert getattr(rewards, name) is not None
