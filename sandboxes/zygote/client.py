@@ -150,6 +150,9 @@ CLEAN_ENVIRONMENT: Final = {
 }
 """The whole environment of a zygote and of every program: nothing of the trainer's."""
 
+MARK: Final = "SANDBOX_ZYGOTE"
+"""An environment variable of every zygote and box: how what is left over is told from other processes."""
+
 BOOT: Final = (
     "import sys; sys.path.insert(0, sys.argv[3]); from sandboxes.zygote.server import main; main(sys.argv[1:3])"
 )
@@ -197,7 +200,7 @@ class Zygote:
         self = cls(ours, tier)
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the zygote
         command = [executable, "-S", "-s", "-P", "-B", "-c", BOOT, str(theirs.fileno()), json.dumps(options)]
-        environment = dict(CLEAN_ENVIRONMENT)
+        environment = {**CLEAN_ENVIRONMENT, MARK: os.urandom(8).hex()}
         if "LD_LIBRARY_PATH" in os.environ:  # an interpreter that was built against libraries in a folder of its own
             environment["LD_LIBRARY_PATH"] = os.environ["LD_LIBRARY_PATH"]
         try:

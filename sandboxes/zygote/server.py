@@ -333,6 +333,7 @@ class Server:
         self._set_limits(message)
         if self.walls == "namespaces":
             kernel.unshare(kernel.NEWUSER)  # a process count of its own, no rights over the zygote's namespaces
+        if self.walls != "rlimits":
             kernel.drop_capabilities()
         if self.walls in ("landlock", "container") and self.landlock:
             writable = [scratch]
