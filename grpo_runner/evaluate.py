@@ -132,9 +132,10 @@ class Evaluator:
                 "num_tokens": answers[0].num_tokens,
                 "truncated": answers[0].truncated,
                 "reward": result.reward,
+                "right": is_right,
                 "verdicts": {key: verdict.as_row() for key, verdict in result.verdicts.items()},
             }
-            for sample, answers, result in zip(self.samples, greedy, results, strict=True)
+            for sample, answers, result, is_right in zip(self.samples, greedy, results, right, strict=True)
         ]
         scored = [float(r) for r in right if r is not None]
         accuracy = Accuracy(len(scored), len(right) - len(scored), bootstrap(scored, self.seed), rows=rows)
