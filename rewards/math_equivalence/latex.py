@@ -1,0 +1,2453 @@
+"""Reads an answer's text - LaTeX, plain text or unicode - into a `Node`: tokens first, then a grammar.
+
+`parse(text)` either consumes everything or raises `Problem`; an unread tail is never dropped, because a grader that
+stops early pays the first term of a sum for the whole (huggingface/Math-Verify#60, Qwen2.5-Math's parser).
+
+Each method's docstring is its grammar line. One regular expression cuts tokens; structure is never read by one.
+Brackets nested deeper than `_CHUNK_DEPTH` are read innermost first, so the Python stack stays shallow for any input.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from fractions import Fraction
+from typing import Final, NoReturn
+
+from rewards.math_equivalence import tree
+from rewards.math_equivalence.tree import (
+    INFTY,
+    MAX_CHARS,
+    MAX_DEPTH,
+    MAX_DIGITS,
+    MAX_ELEMENTS,
+    MAX_TOKENS,
+    TWO,
+    Decimal10,
+    Node,
+    Problem,
+    exact_of,
+)
+from rewards.math_equivalence.units import Unit, read_unit
+from rewards.math_equivalence.vocabulary import (
+    ALL_REAL_PHRASES,
+    AND_WORDS,
+    BASE_WORDS,
+    COMMANDS,
+    EMPTY_PHRASES,
+    FALSE_WORDS,
+    FILLERS,
+    FUNCTION_NAMES,
+    FUNCTIONS,
+    INFINITE_PHRASES,
+    NAME_PREFIXES,
+    NEGATIONS,
+    OR_WORDS,
+    QUALIFIERS,
+    SHORT_WORDS,
+    SUBSCRIPTS,
+    SUPERSCRIPTS,
+    TRUE_WORDS,
+    UNDEFINED_PHRASES,
+    UNICODE,
+    number_words,
+)
+
+_CHUNK_DEPTH: Final = 24
+_TOKEN: Final = re.compile(
+    r"(?P<space>\s+)|(?P<num>\d+(?:\.\d+)*(?:[eE][+-]?\d+(?![\d.]))?|\.\d+(?:[eE][+-]?\d+)?)|(?P<word>[A-Za-z]+)"
+    r"|(?P<cmd>\\[A-Za-z]+\*?)|(?P<esc>\\[^A-Za-z])|(?P<dots>\.\.\.+)|(?P<rel><=|>=|=<|!=|==|->|=>|\*\*|[=<>])|(?P<one>.)",
+    re.DOTALL | re.ASCII,
+)
+_VOWELS: Final = frozenset("aeiouyAEIOUY")
+_GREEK_WORDS: Final = frozenset(n for n, (k, _) in COMMANDS.items() if k == "s" and len(n) > 1 and n.isalpha())
+_PLAIN_CONSTS: Final = {"pi": "pi", "infty": "infty", "infinity": "infty", "oo": "infty", "inf": "infty"}
+_OPENERS: Final = {"(": ")", "[": "]", "{": "}", "\\{": "\\}", "⟨": "⟩", "⌊": "⌋", "⌈": "⌉", "|(": "|)"}
+_CURRENCY: Final = {"$": "$", "£": "£", "€": "€", "¥": "¥", "₹": "₹", "₽": "₽", "₩": "₩", "¢": "¢"}
+_SUPER: Final = re.compile("[" + "".join(map(chr, SUPERSCRIPTS)) + "]+")
+_SUB: Final = re.compile("[" + "".join(map(chr, SUBSCRIPTS)) + "]+")
+
+
+class Token:
+    """One token.
+
+    Kinds: `n` number · `w` letters · `W` letters of `\\text` · `b` bold letters · `s` Greek or unknown symbol ·
+    `k` constant · `f` function name · `c` structural command · `o` operator or bracket · `r` relation · `,` separator ·
+    `q` wide space · `D` dots · `m` currency sign · `%` · `N` a part already read · `B`/`E` begin/end · empty: the end.
+    `space` says what stood before it: 0 nothing, 1 a LaTeX thin space, 2 white space.
+    """
+
+    __slots__ = ("kind", "node", "space", "text")
+
+    def __init__(self, kind: str, text: str, space: int = 0, node: Node | None = None) -> None:
+        self.kind = kind
+        self.text = text
+        self.space = space
+        self.node = node
+
+    def __repr__(self) -> str:
+        return f"{self.kind}{self.text!r}"
+
+
+_END: Final = Token("", "", 2)
+_ENDS: Final = (_END,) * 6
+
+
+def is_word(run: str) -> bool:
+    """Whether a run of letters is a word rather than a product: `cat` is, `xyz` and `abc` are not."""
+    low = run.lower()
+    if low in SHORT_WORDS or low in AND_WORDS or low in OR_WORDS:
+        return True
+    size = len(run)
+    if size < 3 or low in _PLAIN_CONSTS or low in FUNCTIONS or low in _GREEK_WORDS:
+        return False
+    if size == 3:
+        return low[1] in "aeiou" and low[0] not in "aeiouxyz" and low[2] not in "xyz" and run[1:].islower()
+    return any(c in _VOWELS for c in run) and len(set(low)) > 2 and not set(low) <= set("abcdxyzwn")
+
+
+def fold_unicode(text: str) -> str:
+    """The text with unicode mathematics spelt in LaTeX and foreign digits as 0-9. Linear."""
+    if text.isascii():
+        return text
+    if _SUPER.search(text):
+        text = _SUPER.sub(lambda m: "^{" + m.group().translate(SUPERSCRIPTS) + "}", text)
+    if _SUB.search(text):
+        text = _SUB.sub(lambda m: "_{" + m.group().translate(SUBSCRIPTS) + "}", text)
+    text = text.translate(UNICODE)
+    if text.isascii():
+        return text
+    out = []
+    for c in text:
+        if c < "\x80":
+            out.append(c)
+            continue
+        digit = unicodedata.decimal(c, None)
+        if digit is not None:
+            out.append(str(digit))
+            continue
+        plain = unicodedata.normalize("NFKC", c)
+        out.append(plain if plain.isascii() or len(plain) == 1 else c)
+    return "".join(out)
+
+
+def tokens(text: str) -> list[Token]:
+    """Tokens of the text. Sizes, styles and math delimiters are gone; `\\text{...}` turns its letters into `W`."""
+    out: list[Token] = []
+    space = 0
+    fonts: list[str] = []  # one entry per open brace: "t" when it belongs to \text, "b" bold, "drop", "" plain
+    font = ""  # of the command just read, waiting for its argument
+    style = ""  # in force
+    dropping = 0
+    math_signs = text.count("$") - text.count("\\$")
+    money = math_signs % 2 == 1
+    in_env = "\\begin" in text
+    doubled = in_env and _all_doubled(text)
+    position, size = 0, len(text)
+    match_at = _TOKEN.match
+    while position < size:
+        m = match_at(text, position)
+        assert m is not None
+        kind = m.lastgroup
+        t = m.group()
+        start = position
+        position = m.end()
+        if kind == "space":
+            space = 2
+            continue
+        if dropping and t not in ("{", "}"):
+            continue
+        if kind == "num":
+            if font:
+                # \frac12 takes one digit; a font command takes one character too: \mathbf12 is not written
+                font = ""
+            out.append(Token("n", t, space))
+        elif kind == "word":
+            if style == "t" or font == "t":
+                out.append(Token("W", t, space))
+            elif style == "b" or font == "b":
+                out.append(Token("b", t, space))
+            elif style == "bb" or font == "bb":
+                out.append(_blackboard(t, space))
+            else:
+                out.append(Token("w", t, space))
+            font = ""
+        elif kind == "cmd":
+            name = t[1:].rstrip("*")
+            entry = COMMANDS.get(name)
+            if entry is None:
+                entry, position = _unknown_command(name, start, position)
+            ckind, ctext = entry
+            if ckind == "":
+                if ctext == "size":
+                    position = _skip_null_delimiter(text, position)
+                    if name in ("left", "right") and position < size and text[position] == "|":
+                        out.append(Token("o", "|(" if name == "left" else "|)", space))
+                        position += 1
+                        space = 0
+                continue
+            if ckind == "sp":
+                if ctext == "quad":
+                    out.append(Token("q", "quad", 2))
+                    space = 2
+                else:
+                    space = max(space, 1)
+                continue
+            if ckind == "drop1":
+                position = _after_argument(text, position)
+                continue
+            if ckind in ("t", "b", "bb"):
+                font = ckind
+                space = max(space, 1) if ckind == "t" and out and out[-1].kind == "n" else space
+                continue
+            if ctext in ("begin", "end"):
+                name, position = _environment_name(text, position)
+                out.append(Token("B" if ctext == "begin" else "E", name, space))
+                if ctext == "begin" and name == "array":
+                    position = _after_argument(text, position)
+            elif ckind == "k" and ctext.startswith("numset"):
+                out.append(Token("k", ctext, space))
+            else:
+                out.append(Token(ckind, ctext, space))
+            font = ""
+        elif kind == "esc":
+            c = t[1]
+            if c == "\\":
+                if doubled or not in_env:
+                    # a doubled backslash of JSON escaping: \\frac, \\{ ; a row break only inside an environment
+                    if position < size and (text[position].isalpha() or text[position] in "{}%$,!;: ()[]|#&_\\"):
+                        position -= 1
+                        if text[position + 1] == "\\":
+                            position += 1
+                    continue
+                out.append(Token("o", "\\\\", space))
+            elif c in "{}":
+                out.append(Token("o", t, space))
+                font = ""
+            elif c in ",;:!> /\n\t":
+                space = max(space, 2 if c in " ;:\n\t" else 1)
+                if c == ";" or c == " ":
+                    space = 2
+                continue
+            elif c == "$":
+                out.append(Token("m", "$", space))
+            elif c == "%":
+                out.append(Token("%", "%", space))
+            elif c == "|":
+                out.append(Token("o", "‖", space))
+            elif c in "()[]":
+                space = 2
+                continue
+            elif c in "&#_":
+                out.append(Token("o", c, space))
+            else:
+                out.append(Token("o", t, space))
+        elif kind == "dots":
+            out.append(Token("D", "...", space))
+        elif kind == "rel":
+            if t == "**":
+                out.append(Token("o", "^", space))
+            else:
+                out.append(Token("r", {"==": "=", "=<": "<="}.get(t, t), space))
+        else:
+            if t == "{":
+                fonts.append("drop" if dropping else (font or style))
+                if dropping:
+                    dropping += 1
+                    continue
+                if font in ("t", "b", "bb"):
+                    fonts[-1] = "+" + style
+                    style = font
+                    font = ""
+                    space = max(space, 1)
+                    continue
+                fonts[-1] = "{" + style
+                out.append(Token("o", "{", space))
+            elif t == "}":
+                if dropping:
+                    dropping -= 1
+                    continue
+                if fonts:
+                    mark = fonts.pop()
+                    style = mark[1:]
+                    if mark[0] == "+":
+                        space = max(space, 1)
+                        continue
+                out.append(Token("o", "}", space))
+            elif t == "$":
+                if money and position < size and text[position].isdigit():
+                    out.append(Token("m", "$", space))
+                    money = False
+                else:
+                    space = 2
+                    continue
+            elif t == "~":
+                space = max(space, 1)
+                continue
+            elif t in ",;":
+                out.append(Token(",", t, space))
+            elif t == "%":
+                out.append(Token("%", "%", space))
+            elif t in _CURRENCY:
+                out.append(Token("m", t, space))
+            elif t == "@" or t in "\x00\x01\x02":
+                raise Problem("unreadable", f"character {t!r} is no mathematics")
+            elif t == "`" or t == '"':
+                continue
+            elif t.isalpha():
+                end = position
+                while end < size and text[end].isalpha() and text[end] > "\x7f":
+                    end += 1
+                run = text[start:end]
+                position = end
+                out.append(Token("W", run, space))
+            else:
+                out.append(Token("o", t, space))
+            font = ""
+        space = 0
+        if len(out) > MAX_TOKENS:
+            raise Problem("over_limit", f"more than {MAX_TOKENS} tokens")
+    return out
+
+
+def _all_doubled(text: str) -> bool:
+    """Whether every run of backslashes has even length, as after escaping for JSON twice."""
+    i, size = text.find("\\"), len(text)
+    if i < 0:
+        return False
+    while i >= 0:
+        j = i
+        while j < size and text[j] == "\\":
+            j += 1
+        if (j - i) % 2:
+            return False
+        i = text.find("\\", j)
+    return True
+
+
+def _unknown_command(name: str, start: int, position: int) -> tuple[tuple[str, str], int]:
+    """`\\cotx` is `\\cot x`; a name with no known beginning is a symbol of its own."""
+    for size in range(min(len(name) - 1, 18), 1, -1):
+        entry = COMMANDS.get(name[:size])
+        if entry is not None:
+            return entry, start + 1 + size
+    return ("s", "\\" + name), position
+
+
+def _skip_null_delimiter(text: str, position: int) -> int:
+    """After `\\left` or `\\right`: a lone `.` stands for no bracket."""
+    while position < len(text) and text[position] == " ":
+        position += 1
+    if position < len(text) and text[position] == "." and not text[position + 1 : position + 2].isdigit():
+        return position + 1
+    return position
+
+
+def _after_argument(text: str, position: int) -> int:
+    """The position after a `{...}` argument, or where it was."""
+    at = position
+    while at < len(text) and text[at].isspace():
+        at += 1
+    if at >= len(text) or text[at] != "{":
+        return position
+    end = text.find("}", at)
+    return len(text) if end < 0 else end + 1
+
+
+def _environment_name(text: str, position: int) -> tuple[str, int]:
+    end = _after_argument(text, position)
+    return text[position:end].strip().strip("{}").rstrip("*"), end
+
+
+def _blackboard(letters: str, space: int) -> Token:
+    if letters in ("R", "Z", "N", "Q", "C"):
+        return Token("k", "numset:" + letters, space)
+    return Token("s", letters, space)
+
+
+# --------------------------------------------------------------------------------------------------------------------
+
+
+class _Parser:
+    """Recursive descent with implicit products. `comma` says what `1,234` is: `thousands`, `list` or `decimal`."""
+
+    __slots__ = ("bars", "comma", "floor", "i", "open", "toks")
+
+    def __init__(self, toks: list[Token], comma: str) -> None:
+        self.toks = toks
+        # several ends, so that looking a few tokens ahead needs no bounds
+        self.toks.extend(_ENDS)
+        self.i = 0
+        self.bars = 0
+        self.open: list[str] = []
+        self.comma = comma
+        self.floor = 0
+
+    # ---- small helpers
+
+    def fail(self, why: str) -> NoReturn:
+        token = self.toks[self.i]
+        raise Problem("unreadable", f"{why} at {token.text!r}" if token.kind else f"{why} at the end")
+
+    def is_op(self, text: str) -> bool:
+        token = self.toks[self.i]
+        return token.kind == "o" and token.text == text
+
+    def take_op(self, text: str) -> bool:
+        token = self.toks[self.i]
+        if token.kind == "o" and token.text == text:
+            self.i += 1
+            return True
+        return False
+
+    def expect(self, text: str) -> None:
+        """A closing bracket; one missing at the very end is forgiven, as a person would."""
+        token = self.toks[self.i]
+        if token.kind == "o" and token.text == text:
+            self.i += 1
+        elif token.kind != "":
+            self.fail(f"expected {text!r}")
+
+    # ---- lists
+
+    def document(self) -> Node:
+        """document := items END"""
+        node = self.items(("",), top=True)
+        if self.toks[self.i].kind:
+            self.fail("cannot read on")
+        return node
+
+    def items(self, closers: tuple[str, ...], *, top: bool = False) -> Node:
+        """items := clause ((","|";"|"and"|"or"|wide space|row break) clause)*, as `list` when there are two or more"""
+        items: list[Node] = []
+        seps: list[str] = []
+        last_sep = ""
+        while True:
+            while (sep := self.separator(top)) is not None:
+                last_sep = sep if last_sep in ("", "quad") or sep in ("or", "and", ";") else last_sep
+            token = self.toks[self.i]
+            if token.kind == "" or (token.kind == "o" and token.text in closers):
+                break
+            if token.kind == "o" and top and token.text in (")", "}", "\\}", "]") and self.only_closers_left():
+                self.i = len(self.toks) - len(_ENDS)
+                break
+            if items:
+                if not last_sep:
+                    self.fail("cannot read on")
+                seps.append(last_sep)
+            last_sep = ""
+            item = self.clause()
+            token = self.toks[self.i]
+            if token.kind == "c" and token.text in ("over", "choose", "atop"):
+                self.i += 1
+                right = self.clause()
+                item = Node("binom", (item, right)) if token.text == "choose" else tree.div(item, right)
+            items.append(item)
+            if len(items) > MAX_ELEMENTS:
+                raise Problem("over_limit", f"more than {MAX_ELEMENTS} elements")
+        if not items:
+            return Node("list")
+        if len(items) == 1:
+            return items[0]
+        return _gather(items, seps)
+
+    def only_closers_left(self) -> bool:
+        j = self.i
+        while (t := self.toks[j]).kind == "o" and t.text in (")", "}", "\\}", "]", "."):
+            j += 1
+        return not t.kind
+
+    def separator(self, top: bool) -> str | None:
+        """separator := "," | ";" | "and" | "or" | wide space | row break | trailing punctuation"""
+        token = self.toks[self.i]
+        kind, text = token.kind, token.text
+        if kind == ",":
+            self.i += 1
+            return text
+        if kind == "q":
+            self.i += 1
+            return "quad"
+        if kind in ("W", "w"):
+            low = text.lower()
+            if low in AND_WORDS:
+                self.i += 1
+                return "and"
+            if low in OR_WORDS:
+                self.i += 1
+                return "or"
+            return None
+        if kind == "o":
+            if text in ("wedge", "land") and top:
+                self.i += 1
+                return "and"
+            if text in ("vee", "lor") and top:
+                self.i += 1
+                return "or"
+            if text == "\\\\" and not self.open:
+                self.i += 1
+                return ","
+            if text == "." and (self.toks[self.i + 1].kind in ("", ",") or self.toks[self.i + 1].text in ("]", ")", "}", "\\}")):
+                self.i += 1
+                return "."
+            if text in ("!", "?") and top and self.toks[self.i + 1].kind == "":
+                self.i += 1
+                return "."
+        return None
+
+    # ---- clauses
+
+    def clause(self) -> Node:
+        """clause := label? chain (mod | condition)*"""
+        token = self.toks[self.i]
+        if token.kind == "o" and token.text in ("forall", "exists", "therefore", "because", "angle", "triangle"):
+            if token.text in ("forall", "exists"):
+                return self.quantified()
+            self.i += 1
+        if token.kind in ("W", "w"):
+            start = self.i
+            words = self.words()
+            after = self.toks[self.i]
+            if words:
+                if after.kind == "o" and after.text == ":" and self.toks[self.i + 1].kind:
+                    self.i += 1
+                    return Node("label", (self.clause(),), " ".join(words))
+                if after.kind == "r" and after.text == "=" and len(words) >= 1 and (len(words) > 1 or len(words[0]) > 2):
+                    self.i += 1
+                    return Node("label", (self.clause(),), " ".join(words))
+                special = _phrase(words)
+                if special is not None and self.at_clause_end():
+                    return special
+                if all(w in FILLERS for w in words) and not self.at_clause_end():
+                    return self.clause()
+                raise _Prose
+            self.i = start
+        node = self.chain()
+        while True:
+            token = self.toks[self.i]
+            if token.kind == "c" and token.text in ("pmod", "mod", "pod"):
+                self.i += 1
+                node = _congruence(node, self.argument())
+            elif token.kind == "o" and token.text == "(" and self.mod_ahead():
+                self.i += 2
+                modulus = self.sum()
+                self.expect(")")
+                node = _congruence(node, modulus)
+            elif token.kind in ("w", "W") and token.text.lower() in ("mod", "modulo"):
+                self.i += 1
+                modulus = self.sum()
+                node = _congruence(node, modulus) if node.op in ("rel", "cong") else Node("mod", (node, modulus))
+            elif token.kind in ("w", "W") and token.text.lower() in QUALIFIERS or (
+                token.kind == "o" and token.text in ("forall", ":") and node.op in ("rel", "tuple", "list")
+            ):
+                node = self.condition(node)
+            else:
+                return node
+
+    def at_clause_end(self) -> bool:
+        token = self.toks[self.i]
+        if token.kind in ("", ",", "q"):
+            return True
+        if token.kind == "o":
+            return token.text in (")", "}", "\\}", "]", ".", "!", "\\\\", "&")
+        return token.kind in ("w", "W") and token.text.lower() in (AND_WORDS | OR_WORDS)
+
+    def words(self) -> list[str]:
+        """words := word+ ; a single letter, a function name or a Greek name does not begin one"""
+        words: list[str] = []
+        while True:
+            token = self.toks[self.i]
+            if token.kind == "W" or (token.kind == "w" and (is_word(token.text) or words)):
+                low = token.text.lower()
+                if low in AND_WORDS or low in OR_WORDS:
+                    following = self.toks[self.i + 1]
+                    if not words or following.kind not in ("W", "w") or not is_word(following.text):
+                        break
+                elif token.kind == "W" and not words and (len(low) == 1 or low in FUNCTIONS) and token.text.isascii():
+                    break
+                elif token.kind == "w" and words and len(low) == 1 and low != "a":
+                    break
+                elif low in ("mod", "modulo") and words:
+                    break
+                words.append(low)
+                self.i += 1
+                if self.is_op("'") and self.toks[self.i + 1].kind in ("w", "W"):
+                    words[-1] += "'" + self.toks[self.i + 1].text.lower()
+                    self.i += 2
+                elif self.is_op("-") and words and self.toks[self.i].space == 0:
+                    following = self.toks[self.i + 1]
+                    if following.kind in ("w", "W") and following.space == 0 and is_word(following.text):
+                        self.i += 1
+            else:
+                break
+        return words
+
+    def quantified(self) -> Node:
+        """quantified := ("∀"|"∃") chain ("," | ":") clause"""
+        sign = self.toks[self.i].text
+        self.i += 1
+        scope = self.chain()
+        if self.toks[self.i].kind == "," or self.is_op(":") or self.is_op("|"):
+            self.i += 1
+            return Node("opaque", (scope, self.clause()), sign)
+        return Node("opaque", (scope,), sign)
+
+    def mod_ahead(self) -> bool:
+        following = self.toks[self.i + 1]
+        return (following.kind in ("w", "W") and following.text.lower() in ("mod", "modulo")) or (
+            following.kind == "c" and following.text in ("bmod", "mod")
+        )
+
+    def condition(self, node: Node) -> Node:
+        """condition := ("for"|"where"|"if"|...) anything up to the next separator; kept as words"""
+        words: list[str] = []
+        depth = 0
+        while True:
+            token = self.toks[self.i]
+            if token.kind == "":
+                break
+            if token.kind == "o" and token.text in _OPENERS:
+                depth += 1
+            elif token.kind == "o" and token.text in (")", "}", "\\}", "]"):
+                if depth == 0:
+                    break
+                depth -= 1
+            elif depth == 0 and (
+                token.kind in (",", "q") or (token.kind in ("w", "W") and token.text.lower() in (AND_WORDS | OR_WORDS))
+            ):
+                if not self.condition_goes_on():
+                    break
+            words.append(token.text)
+            self.i += 1
+        return Node("where", (node,), " ".join(words))
+
+    def condition_goes_on(self) -> bool:
+        """After a comma: "x, y ∈ Z" and "where c is prime, and d an integer" belong to the condition."""
+        j = self.i
+        while self.toks[j].kind in (",", "q") or self.toks[j].text.lower() in AND_WORDS:
+            j += 1
+        token, after = self.toks[j], self.toks[j + 1]
+        if token.kind in ("w", "W", "s") and (after.kind == "r" and after.text in ("in", "!=", "<", ">", "<=", ">=", "⊂")):
+            return True
+        return token.kind in ("w", "W") and after.kind in ("w", "W") and after.text.lower() in ("is", "are", "an", "a")
+
+    # ---- relations
+
+    def chain(self) -> Node:
+        """chain := setexpr (relation setexpr)* ; a leading relation as in "≤ 5" or "= 5" is read too"""
+        token = self.toks[self.i]
+        if token.kind == "r":
+            self.i += 1
+            right = self.chain()
+            if token.text in ("=", "->", "=>", "≈", "~"):
+                return right
+            if right.op == "rel":
+                self.fail("two relations in a row")
+            return Node("rel", (Node("sym", (), "_"), right), (token.text,))
+        left = self.ratio()
+        sides = [left]
+        signs: list[str] = []
+        while True:
+            token = self.toks[self.i]
+            if token.kind == "r":
+                sign = token.text
+                self.i += 1
+                following = self.toks[self.i]
+                if following.kind == "r" and following.text == "=" and sign in ("<", ">", "=", "~"):
+                    sign = sign + "=" if sign in "<>" else "≈"
+                    self.i += 1
+                if sign == "=>":
+                    # the conclusion of a derivation is the statement
+                    return self.chain()
+            elif token.kind == "o" and token.text == "!" and self.toks[self.i + 1].text == "=":
+                self.i += 2
+                sign = "!="
+            elif token.kind in ("w", "W") and token.text.lower() in ("is", "equals", "are", "in"):
+                self.i += 1
+                sign = "in" if token.text.lower() == "in" else "="
+            else:
+                break
+            if sign == "=" and self.at_clause_end() and self.toks[self.i].kind == "":
+                self.fail("nothing after the relation")
+            if self.toks[self.i].kind in ("w", "W"):
+                start = self.i
+                words = self.words()
+                if words:
+                    special = _phrase(words)
+                    if special is not None and self.at_clause_end():
+                        sides.append(special)
+                        signs.append(sign)
+                        continue
+                    if not all(w in FILLERS for w in words):
+                        if self.at_clause_end():
+                            sides.append(Node("text", (), " ".join(words)))
+                            signs.append(sign)
+                            continue
+                        raise _Prose
+                else:
+                    self.i = start
+            sides.append(self.ratio())
+            signs.append(sign)
+        if not signs:
+            return left
+        return Node("rel", tuple(sides), tuple(signs))
+
+    def ratio(self) -> Node:
+        """ratio := setexpr (":" setexpr)* | clock time"""
+        left = self.setexpr()
+        token = self.toks[self.i]
+        if not (token.kind == "o" and token.text == ":") and not (
+            token.kind in ("w", "W") and token.text.lower() == "to" and exact_of(left) is not None
+        ):
+            return left
+        if self.bars and left.op in ("sym", "call", "rel", "tuple"):
+            return left
+        terms = [left]
+        start = self.i - 1
+        while True:
+            token = self.toks[self.i]
+            if (token.kind == "o" and token.text == ":") or (token.kind in ("w", "W") and token.text.lower() == "to"):
+                following = self.toks[self.i + 1]
+                if following.kind in ("", ",") or (following.kind == "r"):
+                    break
+                self.i += 1
+                terms.append(self.setexpr())
+            else:
+                break
+        if len(terms) == 1:
+            return left
+        clock = self.clock(start, terms)
+        return clock if clock is not None else Node("ratio", tuple(terms))
+
+    def clock(self, start: int, terms: list[Node]) -> Node | None:
+        """`4:30`, `12:00 pm`; hours 0-24 and two-digit minutes below 60"""
+        first, third = self.toks[start], self.toks[start + 2]
+        if len(terms) != 2 or first.kind != "n" or third.kind != "n" or len(third.text) != 2 or not first.text.isdigit():
+            return None
+        hours = int(first.text) if len(first.text) <= 2 else 99
+        if hours > 24 or not third.text.isdigit() or int(third.text) > 59:
+            return None
+        half = ""
+        token = self.toks[self.i]
+        if terms[1].op == "qty":
+            unit = terms[1].value
+            half = unit.text.replace(".", "").replace(" ", "")
+            if half not in ("am", "pm", "oclock"):
+                return None
+        elif token.kind in ("w", "W") and token.text.lower() in ("a", "p", "am", "pm"):
+            half, self.i = self.half_day()
+        if half == "pm" and hours < 12:
+            hours += 12
+        elif half == "am" and hours == 12:
+            hours = 0
+        return Node("time", (), (60 * hours + int(third.text), half in ("am", "pm"), terms[0].value, int(third.text)))
+
+    def half_day(self) -> tuple[str, int]:
+        letters = ""
+        j = self.i
+        while self.toks[j].kind in ("w", "W") or self.toks[j].text == ".":
+            letters += self.toks[j].text.lower().strip(".")
+            j += 1
+        return (letters, j) if letters in ("am", "pm") else ("", self.i)
+
+    def setexpr(self) -> Node:
+        """setexpr := sum (("∪"|"∩"|"\\") sum)*"""
+        left = self.sum()
+        while True:
+            token = self.toks[self.i]
+            if token.kind != "o" or token.text not in ("∪", "∩", "\\", "oplus", "otimes"):
+                return left
+            self.i += 1
+            right = self.sum()
+            op = {"∪": "union", "∩": "inter", "\\": "minus"}.get(token.text)
+            if op is None:
+                left = Node("opaque", (left, right), token.text)
+            elif left.op == op and op != "minus":
+                left = Node(op, (*left.args, right))
+            else:
+                left = Node(op, (left, right))
+
+    # ---- arithmetic
+
+    def sum(self) -> Node:
+        """sum := ("+"|"-"|"±")* term (("+"|"-"|"±"|"∓") term)*"""
+        sign = self.signs()
+        first = self.term()
+        terms = [_signed(sign, first)]
+        while True:
+            token = self.toks[self.i]
+            if token.kind != "o" or token.text not in ("+", "-", "±", "∓"):
+                break
+            following = self.toks[self.i + 1]
+            if token.text == "+" and self.open and following.text in (")", "]", "}") and first.op == "numset":
+                break
+            sign = self.signs()
+            terms.append(_signed(sign, self.term()))
+        if len(terms) == 1:
+            return terms[0]
+        if len(terms) == 2 and terms[0].op in _SETLIKE and terms[1].op == "neg" and terms[1].args[0].op in _SETLIKE:
+            return Node("minus", (terms[0], terms[1].args[0]))
+        return tree.add(terms)
+
+    def signs(self) -> str:
+        """signs := ("+"|"-"|"±"|"∓")*, read in one go: 500 minus signs are one sign"""
+        sign = "+"
+        while True:
+            token = self.toks[self.i]
+            if token.kind != "o":
+                return sign
+            if token.text == "-":
+                sign = {"+": "-", "-": "+", "±": "∓", "∓": "±"}[sign]
+            elif token.text in ("±", "∓"):
+                if sign in "±∓":
+                    self.fail("two plus-minus signs in a row")
+                sign = token.text if sign == "+" else {"±": "∓", "∓": "±"}[token.text]
+            elif token.text != "+":
+                return sign
+            self.i += 1
+
+    def term(self) -> Node:
+        """term := factor (("*"|"/"|nothing) factor)*"""
+        left = self.factor()
+        pending: list[Node] = [left]
+        while True:
+            token = self.toks[self.i]
+            kind, text = token.kind, token.text
+            if kind == "o" and (text == "*" or text == "/"):
+                following = self.toks[self.i + 1]
+                if text == "/" and following.kind in ("w", "W") and _unit_like(following) and _is_quantity(pending):
+                    unit = self.unit()
+                    if unit is not None:
+                        pending = [_quantity(tree.mul(pending), unit)]
+                        continue
+                self.i += 1
+                sign = self.signs()
+                right = _signed(sign, self.factor())
+                if text == "*":
+                    pending.append(right)
+                else:
+                    while self.binds_tighter(right):
+                        right = tree.mul([right, self.factor()])
+                    pending = [tree.div(tree.mul(pending), right)]
+                continue
+            if kind == "c" and text in ("bmod", "mod"):
+                self.i += 1
+                pending = [Node("mod", (tree.mul(pending), self.factor()))]
+                continue
+            if not self.starts_factor(token):
+                break
+            if kind in ("w", "W") and (kind == "W" or is_word(text) or _unit_like(token)):
+                if token.text.lower() in _STOP_WORDS:
+                    break
+                if _is_quantity(pending):
+                    unit = self.unit()
+                    if unit is not None:
+                        pending = [_quantity(tree.mul(pending), unit)]
+                        continue
+                if kind == "W" and len(text) > 1 and text.lower() not in FUNCTIONS and not _splits(text):
+                    break
+                if kind == "w" and is_word(text):
+                    break
+            if kind == "n" and pending[-1].op in ("num", "dec", "calc") and self.toks[self.i - 1].kind == "n":
+                mixed = self.mixed_plain(pending)
+                if mixed is None:
+                    self.fail("two numbers side by side")
+                pending[-1] = mixed
+                continue
+            if kind == "c" and text == "frac" and pending[-1].op == "num" and self.toks[self.i - 1].kind == "n":
+                whole = pending[-1].value
+                part = self.factor()
+                if isinstance(whole, int) and part.op == "num" and 0 < part.value < 1 and len(pending) == 1:
+                    pending[-1] = Node("num", (), whole + part.value if whole >= 0 else whole - part.value)
+                elif isinstance(whole, int) and part.op == "deg" and part.args[0].op == "num" and 0 < part.args[0].value < 1:
+                    pending[-1] = Node("deg", (Node("num", (), whole + part.args[0].value),))
+                elif isinstance(whole, int) and part.op == "pct" and part.args[0].op == "num" and 0 < part.args[0].value < 1:
+                    pending[-1] = Node("pct", (Node("num", (), whole + part.args[0].value),))
+                else:
+                    pending.append(part)
+                continue
+            pending.append(self.factor())
+        return _dms(tree.mul(pending) if not _has_dms(pending) else _sum_dms(pending))
+
+    def binds_tighter(self, right: Node) -> bool:
+        """`1/xy` is 1/(xy), but `1/2x` is x/2."""
+        token = self.toks[self.i]
+        if token.space or exact_of(right) is not None or right.op not in ("sym", "pow", "mul", "const"):
+            return False
+        return token.kind in ("w", "s") and len(token.text) == 1
+
+    def mixed_plain(self, pending: list[Node]) -> Node | None:
+        """mixed := NUM space NUM "/" NUM, as in `2 1/2`"""
+        token = self.toks[self.i]
+        slash, bottom = self.toks[self.i + 1], self.toks[self.i + 2]
+        whole = pending[-1]
+        if (
+            whole.op == "num"
+            and isinstance(whole.value, int)
+            and slash.kind == "o"
+            and slash.text == "/"
+            and bottom.kind == "n"
+            and token.text.isdigit()
+            and bottom.text.isdigit()
+            and len(token.text) + len(bottom.text) < 40
+            and int(bottom.text)
+        ):
+            self.i += 3
+            part = Fraction(int(token.text), int(bottom.text))
+            return Node("num", (), whole.value + part if whole.value >= 0 else whole.value - part)
+        return None
+
+    def starts_factor(self, token: Token) -> bool:
+        kind = token.kind
+        if kind in ("n", "w", "W", "s", "k", "f", "b", "N", "B", "m"):
+            return True
+        if kind == "c":
+            return token.text not in ("over", "choose", "atop", "pmod", "pod", "end", "bmod", "mod")
+        if kind == "o":
+            text = token.text
+            if text in ("(", "{", "\\{", "⟨", "⌊", "⌈", "|(", "angle", "triangle", "neg", "measuredangle", "square"):
+                return text != "(" or not self.mod_ahead()
+            if text == "[":
+                return not self.closes_half_open()
+            if text == "|" or text == "‖":
+                return self.bars == 0
+        return False
+
+    def closes_half_open(self) -> bool:
+        """`[1,+∞[`: a "[" after which nothing can start, inside an open bracket, closes it"""
+        if not self.open or self.open[-1] not in ("[", "]"):
+            return False
+        following = self.toks[self.i + 1]
+        return following.kind in ("", ",", "q") or (following.kind == "o" and following.text in ("∪", "∩", ")", ".", "}"))
+
+    def unit(self) -> Unit | None:
+        """unit := word (word | "/" | "per" | "^" NUM | "*")*, up to a separator, a relation or the end"""
+        start = self.i
+        parts: list[str] = []
+        while True:
+            token = self.toks[self.i]
+            kind, text = token.kind, token.text
+            if kind in ("w", "W"):
+                low = text.lower()
+                if low in AND_WORDS or low in OR_WORDS:
+                    following = self.toks[self.i + 1]
+                    if following.kind not in ("w", "W") or not parts or self.number_follows(self.i + 1):
+                        break
+                elif (low in _STOP_WORDS or low in QUALIFIERS) and parts:
+                    break
+                parts.append(text)
+                self.i += 1
+            elif kind == "o" and text == "/" and self.toks[self.i + 1].kind in ("w", "W", "n"):
+                parts.append("/")
+                self.i += 1
+            elif kind == "o" and text == "^":
+                exponent = self.unit_exponent()
+                if exponent is None:
+                    break
+                parts.append("^" + exponent)
+            elif kind == "n" and parts and text in ("2", "3", "-1", "-2") and token.space == 0:
+                parts.append("^" + text)
+                self.i += 1
+            elif kind == "o" and text == "*" and self.toks[self.i + 1].kind in ("w", "W"):
+                self.i += 1
+            elif kind == "o" and text == "." and self.toks[self.i + 1].kind in ("w", "W"):
+                self.i += 1
+            elif kind == "o" and text in ("-", "'") and parts and self.toks[self.i + 1].kind in ("w", "W"):
+                parts.append(text)
+                self.i += 1
+            elif kind == "o" and text == "(" and parts and self.word_group():
+                continue
+            elif kind == "o" and text in ("square",):
+                parts.append("square")
+                self.i += 1
+            else:
+                break
+        if not parts or parts == ["/"]:
+            self.i = start
+            return None
+        unit = read_unit(parts)
+        if unit is None:
+            self.i = start
+        return unit
+
+    def number_follows(self, j: int) -> bool:
+        while self.toks[j].kind in ("w", "W"):
+            j += 1
+        return self.toks[j].kind == "n"
+
+    def word_group(self) -> bool:
+        """A remark in brackets made of words only is passed over."""
+        j = self.i + 1
+        while self.toks[j].kind in ("w", "W"):
+            j += 1
+        if j > self.i + 1 and self.toks[j].text == ")":
+            self.i = j + 1
+            return True
+        return False
+
+    def unit_exponent(self) -> str | None:
+        j = self.i + 1
+        text = ""
+        braced = self.toks[j].text == "{"
+        if braced:
+            j += 1
+        if self.toks[j].kind == "o" and self.toks[j].text == "-":
+            text = "-"
+            j += 1
+        if self.toks[j].kind != "n" or not self.toks[j].text.isdigit() or len(self.toks[j].text) > 2:
+            return None
+        text += self.toks[j].text
+        j += 1
+        if braced:
+            if self.toks[j].text != "}":
+                return None
+            j += 1
+        self.i = j
+        return text
+
+    # ---- factors
+
+    def factor(self) -> Node:
+        """factor := atom postfix*"""
+        return self.postfix(self.atom())
+
+    def postfix(self, node: Node) -> Node:
+        """postfix := "^" argument | "_" argument | "!" | "%" | "°" | "'" """
+        while True:
+            token = self.toks[self.i]
+            kind, text = token.kind, token.text
+            if kind == "o":
+                if text == "^":
+                    self.i += 1
+                    node = self.superscript(node)
+                elif text == "_":
+                    self.i += 1
+                    node = self.subscript(node)
+                elif text == "!":
+                    if self.toks[self.i + 1].text == "=" or (
+                        node.op in ("text", "tuple") and self.toks[self.i + 1].kind == ""
+                    ):
+                        return node
+                    self.i += 1
+                    if self.is_op("!") and self.toks[self.i].space == 0:
+                        self.i += 1
+                        node = Node("dfact", (node,))
+                    else:
+                        node = Node("fact", (node,))
+                elif text == "°":
+                    self.i += 1
+                    node = self.degrees(node)
+                elif text == "'":
+                    self.i += 1
+                    node = _primed(node)
+                else:
+                    return node
+            elif kind == "%":
+                self.i += 1
+                node = Node("pct", (node,))
+            else:
+                return node
+
+    def superscript(self, node: Node) -> Node:
+        token = self.toks[self.i]
+        if token.kind == "o" and token.text in ("°", "'"):
+            return node
+        if token.kind == "o" and token.text == "*" and node.op == "numset":
+            self.i += 1
+            return Node("numset", (), node.value + "*")
+        if token.kind == "o" and token.text in ("+", "-") and node.op == "numset":
+            self.i += 1
+            return Node("numset", (), node.value + token.text)
+        if token.kind == "o" and token.text == "{":
+            inner, after = self.toks[self.i + 1], self.toks[self.i + 2]
+            if inner.kind == "o" and inner.text in ("°", "'", "*", "+", "-") and after.text in ("}", "'", "°"):
+                if inner.text == "°" and after.text == "}":
+                    self.i += 3
+                    return self.degrees(node)
+                if inner.text == "'":
+                    self.i += 1
+                    while self.take_op("'"):
+                        node = _primed(node)
+                    self.expect("}")
+                    return node
+                if node.op == "numset" and inner.text in ("*", "+", "-"):
+                    self.i += 3
+                    return Node("numset", (), node.value + inner.text)
+            if inner.kind in ("w", "W") and after.text == "}" and inner.text.lower() in ("th", "st", "nd", "rd"):
+                self.i += 3
+                return node
+            if inner.kind == "o" and inner.text == "}":
+                self.i += 2
+                return node
+            if inner.text in ("T", "t", "top") and after.text == "}" and node.op == "matrix":
+                self.i += 3
+                return _transpose(node)
+        elif token.kind in ("w", "W") and token.text in ("T", "t") and node.op == "matrix":
+            self.i += 1
+            return _transpose(node)
+        elif token.kind == "W" and token.text.lower() in ("th", "st", "nd", "rd"):
+            self.i += 1
+            return node
+        exponent = self.argument(script=True)
+        if node.op == "fn" and not node.args:
+            return node
+        if node.op == "sym" and node.value in ("C", "A", "P") and self.is_op("_"):
+            self.i += 1
+            lower = self.argument(script=True)
+            return Node("binom" if node.value == "C" else "perm", (lower, exponent))
+        if node.op == "sym" and "_" in node.value and node.value[0] in "CAP" and node.value[1] == "_" and node.args:
+            return Node("binom" if node.value[0] == "C" else "perm", (node.args[0], exponent))
+        node = Node("sym", (), node.value) if node.op == "sym" and node.args else node
+        return tree.power(node, exponent)
+
+    def degrees(self, node: Node) -> Node:
+        """`20°`, and `20°C` as a temperature"""
+        token = self.toks[self.i]
+        if token.kind in ("W", "w") and token.text in ("C", "F", "K") and (token.kind == "W" or token.space == 0):
+            self.i += 1
+            unit = read_unit(["deg" + token.text])
+            if unit is not None:
+                return _quantity(node, unit)
+        return Node("deg", (node,))
+
+    def subscript(self, node: Node) -> Node:
+        token = self.toks[self.i]
+        start = self.i
+        if node.op in ("num", "calc") and isinstance(node.value, int) and node.value >= 0:
+            base = self.base_of()
+            if base is None:
+                self.fail("a subscript on a number that is no base")
+            return Node("base", (), (str(node.value), base))
+        if node.op == "fn" and not node.args:
+            self.fail("a subscript on a function")
+        if node.op == "numset":
+            sign = self.domain_sign()
+            return Node("numset", (), node.value + sign)
+        name = self.script_text()
+        if node.op == "sym":
+            lower = _reparse(self.toks[start : self.i], self.comma) if node.value in ("C", "A", "P") else None
+            return Node("sym", (lower,) if lower is not None and self.is_op("^") else (), f"{node.value}_{name}")
+        if node.op == "const" and node.value == "e":
+            return Node("sym", (), f"e_{name}")
+        if node.op == "const" and node.value == "pi":
+            return Node("sym", (), f"pi_{name}")
+        if token.kind and node.op in ("call", "opaque", "fn", "matrix", "text"):
+            return Node("opaque", (node,), f"_{name}")
+        self.fail("a subscript here")
+
+    def base_of(self) -> int | None:
+        name = self.script_text().lower()
+        if name.isdigit() and len(name) < 4:
+            return int(name)
+        return BASE_WORDS.get(name)
+
+    def domain_sign(self) -> str:
+        text = self.script_text().replace(" ", "")
+        return {"+": "+", ">0": "+", "-": "-", "<0": "-", ">=0": "0+", "<=0": "0-", "0": "0", "!=0": "*"}.get(text, "?")
+
+    def script_text(self) -> str:
+        """The text of a subscript, as part of a name: `x_{n+1}` is named `x_n+1`."""
+        token = self.toks[self.i]
+        if token.kind == "o" and token.text == "{":
+            depth = 0
+            parts: list[str] = []
+            while True:
+                token = self.toks[self.i]
+                if token.kind == "":
+                    break
+                self.i += 1
+                if token.kind == "o" and token.text == "{":
+                    depth += 1
+                elif token.kind == "o" and token.text == "}":
+                    depth -= 1
+                    if depth == 0:
+                        break
+                else:
+                    parts.append(token.text)
+            return "".join(parts)
+        if token.kind == "":
+            self.fail("nothing under the subscript")
+        if token.kind == "n" and len(token.text) > 1 and token.text.isdigit():
+            # x_12 is x_{12} to a person who forgot the braces
+            self.i += 1
+            return token.text
+        self.i += 1
+        if token.kind == "w" and len(token.text) > 1:
+            self.split_word(token, self.i - 1, 1)
+            return token.text[0]
+        return token.text
+
+    def split_word(self, token: Token, at: int, size: int) -> None:
+        """Leaves the rest of a run of letters as the next token."""
+        rest = Token("w", token.text[size:], 0)
+        self.toks[at] = Token("w", token.text[:size], token.space)
+        self.toks.insert(at + 1, rest)
+
+    def argument(self, *, script: bool = False) -> Node:
+        """argument := "{" sum "}" | one digit or letter | command with its own arguments"""
+        token = self.toks[self.i]
+        kind, text = token.kind, token.text
+        if kind == "o" and text == "{":
+            return self.group()
+        if kind == "n":
+            if script or len(text) == 1:
+                # 2^10 without braces means 2^{10} to a person
+                return self.number()
+            if text.isdigit():
+                self.toks[self.i] = Token("n", text[0], token.space)
+                self.toks.insert(self.i + 1, Token("n", text[1:], 0))
+                self.i += 1
+                return Node("num", (), int(text[0]))
+            return self.number()
+        if kind == "w" and len(text) > 1 and text.lower() not in FUNCTIONS and text not in _PLAIN_CONSTS:
+            self.split_word(token, self.i, 1)
+            return self.atom()
+        if kind == "o" and text in ("-", "+", "±", "∓"):
+            sign = self.signs()
+            return _signed(sign, self.argument(script=script))
+        if kind == "o" and text == "(" and not script:
+            return self.atom()
+        if kind == "" or (kind == "o" and text in ("}", ")", "]")):
+            self.fail("an argument is missing")
+        if kind == "o" and text == "*":
+            self.i += 1
+            return Node("sym", (), "*")
+        if script:
+            node = self.atom()
+            return node
+        return self.atom()
+
+    def group(self) -> Node:
+        """group := "{" items "}" ; `{a \\over b}` and `{n \\choose k}` inside"""
+        self.i += 1
+        self.open.append("{")
+        bars, self.bars = self.bars, 0
+        node = self.group_body()
+        self.bars = bars
+        self.open.pop()
+        self.expect("}")
+        return node
+
+    def group_body(self) -> Node:
+        node = self.items(("}", ")", "]", "\\}") if not self.open or self.open[-1] == "{" else ("}",))
+        if node.op == "list" and not node.args:
+            self.fail("an empty group")
+        return node
+
+    # ---- atoms
+
+    def atom(self) -> Node:
+        """atom := number | letters | symbol | constant | function | command | bracket | bars | currency"""
+        token = self.toks[self.i]
+        kind, text = token.kind, token.text
+        if kind == "n":
+            return self.number()
+        if kind == "w":
+            return self.letters(token)
+        if kind == "N":
+            self.i += 1
+            assert token.node is not None
+            return token.node
+        if kind == "c":
+            return self.command(token)
+        if kind == "o":
+            return self.bracket(token)
+        if kind == "s":
+            self.i += 1
+            return self.named(text)
+        if kind == "k":
+            self.i += 1
+            if text.startswith("numset:"):
+                return Node("numset", (), text[7:])
+            return Node("const", (), text)
+        if kind == "f":
+            self.i += 1
+            return self.function(text)
+        if kind == "W":
+            return self.upright(token)
+        if kind == "b":
+            self.i += 1
+            return Node("sym", (), "bold:" + text) if len(text) == 1 or not is_word(text) else Node("text", (), text.lower())
+        if kind == "m":
+            return self.money(token)
+        if kind == "B":
+            return self.environment(token)
+        if kind == "D":
+            self.i += 1
+            return Node("const", (), "dots")
+        self.fail("cannot read")
+
+    def upright(self, token: Token) -> Node:
+        """An upright letter is its symbol; `\\text{sin}` is the function; longer words are text."""
+        self.i += 1
+        text = token.text
+        low = text.lower()
+        if low in FUNCTIONS and text == low:
+            return self.function(text)
+        if text in _PLAIN_CONSTS:
+            return Node("const", (), _PLAIN_CONSTS[text])
+        if len(text) == 1 and text.isascii():
+            return self.named(text)
+        if self.at_clause_end():
+            special = _phrase([low])
+            return special if special is not None else Node("text", (), low)
+        raise _Prose
+
+    def money(self, token: Token) -> Node:
+        """money := sign number"""
+        self.i += 1
+        following = self.toks[self.i]
+        if following.kind == "" and self.i == 1:
+            self.fail("a currency sign alone")
+        if following.kind == "o" and following.text in ("-", "+"):
+            sign = self.signs()
+            return Node("money", (_signed(sign, self.factor()),), token.text)
+        return Node("money", (self.factor(),), token.text)
+
+    def number(self) -> Node:
+        """number := digits with thousands separators, a decimal point or comma, repeating digits, an exponent"""
+        token = self.toks[self.i]
+        text = token.text
+        self.i += 1
+        if len(text) > MAX_DIGITS:
+            raise Problem("over_limit", f"a number of more than {MAX_DIGITS} digits")
+        following = self.toks[self.i]
+        fkind = following.kind
+        if text.isdigit():
+            if (fkind == "o" and following.text == "_") or (fkind == "w" and following.space == 0 and self.digits_of_a_base()):
+                return self.based(text)
+            if (fkind in (",", "n", "o") or following.space) and (joined := self.grouped(text, following)) is not None:
+                return joined
+            if fkind == "o" and following.text == "." and following.space == 0:
+                repeating = self.repeating(text, "")
+                if repeating is not None:
+                    return repeating
+            return Node("num", (), int(text))
+        if "e" in text or "E" in text:
+            return _scientific(text)
+        if text.count(".") > 1:
+            groups = text.split(".")
+            if len(groups[0]) <= 3 and all(len(g) == 3 for g in groups[1:]):
+                whole = "".join(groups)
+                after = self.toks[self.i + 1]
+                if fkind == "," and following.text == "," and after.kind == "n" and after.space == 0 and after.text.isdigit():
+                    self.i += 2  # 1.234.567,89
+                    return _decimal(whole, after.text)
+                return Node("num", (), int(whole))
+            self.i -= 1
+            self.fail("a number with several points")
+        whole, _, digits = text.partition(".")
+        if fkind == "," and following.text == "," and len(digits) == 3 and 0 < len(whole) <= 3:
+            after = self.toks[self.i + 1]
+            if after.kind == "n" and after.space == 0 and following.space == 0 and after.text.isdigit() and len(after.text) <= 2:
+                self.i += 2  # 1.000,50
+                return _decimal(whole + digits, after.text)
+        if fkind == "c" and following.text == "overline" or (fkind == "o" and following.text == "("):
+            repeating = self.repeating(whole or "0", digits)
+            if repeating is not None:
+                return repeating
+        if fkind == "n" and following.space == 1 and len(following.text) == 3 and len(digits) % 3 == 0 and following.text.isdigit():
+            while (t := self.toks[self.i]).kind == "n" and t.space == 1 and t.text.isdigit() and len(t.text) <= 3:
+                digits += t.text  # 3.141\,592\,653
+                self.i += 1
+        return _decimal(whole or "0", digits)
+
+    def digits_of_a_base(self) -> bool:
+        """`2A_{16}`: capital letters A-F tight after digits, up to a subscript"""
+        j = self.i
+        while (t := self.toks[j]).kind in ("w", "n") and t.space == 0 and all(c in "0123456789ABCDEF" for c in t.text):
+            j += 1
+        return j > self.i and self.toks[j].text == "_" and self.toks[j].kind == "o"
+
+    def based(self, digits: str) -> Node:
+        """based := digits "_" base"""
+        while (t := self.toks[self.i]).kind in ("w", "n"):
+            digits += t.text
+            self.i += 1
+        self.i += 1
+        base = self.base_of()
+        if base is None or not 2 <= base <= 36:
+            self.fail("a subscript on a number that is no base")
+        return Node("base", (), (digits.upper(), base))
+
+    def repeating(self, whole: str, digits: str) -> Node | None:
+        """repeating := "0." digits? ("\\overline" "{" digits "}" | "(" digits ")")"""
+        j = self.i
+        if self.toks[j].text == ".":
+            j += 1
+        opener = self.toks[j]
+        if opener.kind == "c" and opener.text == "overline":
+            j += 1
+            if self.toks[j].text == "{":
+                closer = "}"
+            elif self.toks[j].kind == "n":
+                closer = ""
+                j -= 1
+            else:
+                return None
+        elif opener.kind == "o" and opener.text == "(" and opener.space == 0 and digits + self.toks[j - 1].text:
+            closer = ")"
+            if self.toks[j - 1].text != "." and not digits:
+                return None
+        else:
+            return None
+        block = self.toks[j + 1]
+        if block.kind != "n" or not block.text.isdigit() or len(block.text) > 200:
+            return None
+        end = j + 2
+        if closer:
+            if self.toks[end].text != closer:
+                return None
+            end += 1
+        if len(whole) + len(digits) > MAX_DIGITS:
+            return None
+        self.i = end
+        period = Fraction(int(block.text), 10 ** len(digits) * (10 ** len(block.text) - 1))
+        start = Fraction(int(whole + digits), 10 ** len(digits))
+        return Node("num", (), _whole(start + period))
+
+    def grouped(self, text: str, following: Token) -> Node | None:
+        """grouped := 1-3 digits (separator 3 digits)+ ; the separator is the same throughout"""
+        if len(text) > 3:
+            if following.text == "," and following.kind == "," and self.comma == "decimal":
+                return self.decimal_comma(text)
+            return self.braced_comma(text, following)
+        separator = self.group_separator(self.i)
+        if separator is None:
+            return None
+        name, size = separator
+        if name == "{,}":
+            # {,} is a comma inside one number: thousands before three digits, decimal otherwise
+            after = self.toks[self.i + size]
+            if len(after.text.partition(".")[0]) != 3:
+                return self.braced_comma(text, following)
+        if name == ",":
+            if self.comma == "decimal":
+                return self.decimal_comma(text)
+            if self.comma == "list":
+                return None
+        digits = text
+        j = self.i
+        while True:
+            separator = self.group_separator(j)
+            if separator is None or separator[0] != name:
+                break
+            after = self.toks[j + separator[1]]
+            body = after.text.partition(".")[0]
+            if len(body) != 3 or (name == " " and after.space != 2) or len(digits) > MAX_DIGITS:
+                break
+            digits += after.text
+            j += separator[1] + 1
+            if "." in after.text:
+                break
+        if digits == text or digits.count(".") > 1 or "e" in digits.lower():
+            return None
+        if name == " " and not self.space_groups(text, j):
+            return None
+        self.i = j
+        whole, point, decimals = digits.partition(".")
+        if point:
+            return _decimal(whole, decimals)
+        return Node("num", (), int(whole))
+
+    def space_groups(self, text: str, j: int) -> bool:
+        """`9 500` is one number; `2 100/3`, and `1 234 5`, are not"""
+        after = self.toks[j]
+        if after.kind == "n" or text == "0":
+            return False
+        return not (after.kind == "o" and after.text == "/")
+
+    def group_separator(self, j: int) -> tuple[str, int] | None:
+        """What stands between two groups of digits at `j`, and how many tokens it takes."""
+        token = self.toks[j]
+        if token.kind == ",":
+            if token.text != "," or token.space == 2:
+                return None
+            after = self.toks[j + 1]
+            if after.kind != "n" or after.space == 2:
+                return None
+            return (",", 1)
+        if token.kind == "o":
+            if token.text == "{" and self.toks[j + 1].kind == "," and self.toks[j + 2].text == "}":
+                return ("{,}", 3) if self.toks[j + 3].kind == "n" else None
+            if token.text == "'" and token.space == 0:
+                after = self.toks[j + 1]
+                return ("'", 1) if after.kind == "n" and after.space == 0 and len(after.text) == 3 else None
+            return None
+        if token.kind == "n" and token.space:
+            return ("thin" if token.space == 1 else " ", 0)
+        return None
+
+    def braced_comma(self, text: str, following: Token) -> Node | None:
+        if following.kind == "o" and following.text == "{" and self.toks[self.i + 1].kind == ",":
+            after = self.toks[self.i + 3]
+            if self.toks[self.i + 2].text == "}" and after.kind == "n" and after.text.isdigit() and after.space == 0:
+                self.i += 4
+                return _decimal(text, after.text)
+        return None
+
+    def decimal_comma(self, text: str) -> Node | None:
+        after = self.toks[self.i + 1]
+        if after.kind == "n" and after.text.isdigit() and after.space == 0 and self.toks[self.i].space == 0:
+            self.i += 2
+            return _decimal(text, after.text)
+        return None
+
+    def letters(self, token: Token) -> Node:
+        """letters := function name | constant | word | product of single letters, left to right"""
+        text = token.text
+        size = len(text)
+        if size == 1:
+            self.i += 1
+            return self.named(text)
+        low = text.lower()
+        if low == "sqrt":
+            self.i += 1
+            return self.root()
+        if low in FUNCTIONS:
+            self.i += 1
+            return self.function(low)
+        if text in _PLAIN_CONSTS:
+            self.i += 1
+            return Node("const", (), _PLAIN_CONSTS[text])
+        if text in _GREEK_WORDS:
+            self.i += 1
+            return self.named(text)
+        if is_word(text):
+            if low in ("nan", "none", "null"):
+                self.fail("no answer")
+            start = self.i
+            words = self.words()
+            special = _phrase(words)
+            if special is not None and self.at_clause_end():
+                return special
+            self.i = start
+            raise _Prose
+        for length in range(min(size - 1, 6), 1, -1):
+            if low[:length] in FUNCTIONS or text[:length] == "pi" or text[:length] in ("sqrt", "theta", "alpha"):
+                self.split_word(token, self.i, length)
+                return self.letters(self.toks[self.i])
+        if low.startswith(("dx", "dy", "dt")) and size == 2:
+            self.split_word(token, self.i, 1)
+        # a letter may be followed by a function: xsin, xlog
+        self.split_word(token, self.i, 1)
+        self.i += 1
+        return self.named(text[0])
+
+    def named(self, name: str) -> Node:
+        """A letter, or a letter applied to brackets: `f(x)`, `P(1,2)`, `x(y-z)`."""
+        if name == "e":
+            return Node("const", (), "e")
+        token = self.toks[self.i]
+        if token.kind == "o" and token.text == "(" and token.space < 2 and not self.mod_ahead():
+            inner = self.bracket(token)
+            if inner.op == "tuple" and inner.args:
+                return Node("call", inner.args, name)
+            if inner.op in ("interval", "list", "rel", "choice", "text"):
+                self.fail("brackets that cannot follow a letter")
+            return Node("call", (inner,), name)
+        if token.kind == "o" and token.text == "'":
+            primes = ""
+            while self.take_op("'"):
+                primes += "'"
+            return self.named(name + primes)
+        return Node("sym", (), name)
+
+    def root(self) -> Node:
+        """root := "sqrt" ("[" index "]")? argument"""
+        index: Node = TWO
+        if self.is_op("[") and not self.closes_half_open():
+            self.i += 1
+            self.open.append("root")
+            index = self.sum()
+            self.open.pop()
+            self.expect("]")
+        radicand = self.argument()
+        return Node("root", (radicand, index))
+
+    def command(self, token: Token) -> Node:
+        """command := \\frac argument argument | \\sqrt ... | \\binom ... | \\sum ... | accents | ..."""
+        name = token.text
+        self.i += 1
+        if name == "frac":
+            top = self.argument()
+            if self.is_op("/"):
+                self.i += 1
+            return tree.div(top, self.argument())
+        if name == "sqrt":
+            return self.root()
+        if name == "binom":
+            top = self.argument()
+            return Node("binom", (top, self.argument()))
+        if name in ("sum", "prod"):
+            return self.big(name)
+        if name in ("int", "iint", "iiint", "oint", "lim", "limsup", "liminf", "bigcup", "bigcap"):
+            return self.opaque(name)
+        if name in ("overline", "bar", "underline", "vec", "hat", "widehat", "tilde", "widetilde", "dot", "ddot") or (
+            name in ("overrightarrow", "overleftrightarrow", "wideparen", "overparen")
+        ):
+            inner = self.argument()
+            if inner.op == "sym":
+                return self.named(f"{_ACCENTS.get(name, name)}:{inner.value}")
+            if name == "underline" or (name == "bar" and exact_of(inner) is not None):
+                return inner
+            if name == "overline" and exact_of(inner) is None:
+                return Node("fn", (inner,), "overline")
+            return Node("opaque", (inner,), name)
+        if name in ("overset", "underset", "stackrel"):
+            self.argument()
+            return self.argument()
+        if name in ("pmod", "bmod", "mod"):
+            self.i -= 1
+        self.fail("a command out of place")
+
+    def limits(self) -> tuple[Node | None, Node | None]:
+        lower = upper = None
+        while True:
+            if self.take_op("_"):
+                lower = self.script_node()
+            elif self.take_op("^"):
+                upper = self.script_node()
+            else:
+                return lower, upper
+
+    def script_node(self) -> Node:
+        token = self.toks[self.i]
+        if token.kind == "o" and token.text == "{":
+            self.i += 1
+            self.open.append("{")
+            node = self.items(("}",))
+            self.open.pop()
+            self.expect("}")
+            return node
+        return self.argument(script=True)
+
+    def big(self, name: str) -> Node:
+        """big := ("\\sum"|"\\prod") "_{" letter "=" low "}" "^{" high "}" term"""
+        lower, upper = self.limits()
+        body = self.term()
+        if lower is not None and upper is not None and lower.op == "rel" and lower.value == ("=",):
+            index, low = lower.args
+            if index.op == "sym":
+                return Node("big", (body, low, upper), (name, index.value))
+            if index.op == "const" and index.value == "i":
+                return Node("big", (body, low, upper), (name, "i"))
+        return Node("opaque", tuple(n for n in (body, lower, upper) if n is not None), name)
+
+    def opaque(self, name: str) -> Node:
+        """opaque := ("\\int"|"\\lim"|...) limits term ; an integral takes the whole sum up to its differential"""
+        lower, upper = self.limits()
+        if name in ("bigcup", "bigcap", "lim", "limsup", "liminf"):
+            body = self.term()
+        else:
+            body = self.sum()
+        return Node("opaque", tuple(n for n in (body, lower, upper) if n is not None), name)
+
+    def function(self, name: str) -> Node:
+        """function := name ("_" base)? ("^" power)? argument"""
+        name = FUNCTION_NAMES.get(name, name)
+        base: Node | None = None
+        exponent: Node | None = None
+        primes = 0
+        while True:
+            if self.take_op("_"):
+                base = self.argument(script=True)
+            elif self.is_op("^") and not (self.toks[self.i + 1].text in ("°",)):
+                self.i += 1
+                exponent = self.argument(script=True)
+            elif self.is_op("'"):
+                self.i += 1
+                primes += 1
+            else:
+                break
+        if primes:
+            self.fail("a primed function")
+        token = self.toks[self.i]
+        args: tuple[Node, ...]
+        if token.kind == "o" and token.text in ("(", "|(", "[") or (token.kind == "o" and token.text == "{"):
+            if token.text == "{":
+                inner = self.group()
+            else:
+                inner = self.bracket(token)
+            if inner.op in ("tuple", "list", "bracket") and inner.args:
+                args = inner.args
+            elif inner.op in ("interval",):
+                self.fail("a function of an interval")
+            else:
+                args = (inner,)
+            if name in ("max", "min", "gcd", "lcm") and len(args) == 1 and args[0].op in ("set", "list"):
+                args = args[0].args
+            if len(args) == 1 and name not in ("max", "min", "gcd", "lcm") and self.is_op("!"):
+                args = (self.postfix(args[0]),)
+        else:
+            args = (self.function_argument(name),)
+        if name in ("max", "min", "gcd", "lcm") and base is not None:
+            return Node("opaque", (*args, base), name)
+        return _apply(name, args, base, exponent, self.fail)
+
+    def function_argument(self, name: str) -> Node:
+        """argument without brackets := sign? factor factor* up to an operator, a bracket or another function"""
+        sign = self.signs()
+        token = self.toks[self.i]
+        if not self.starts_factor(token):
+            self.fail(f"nothing to apply {name} to")
+        factors = [self.factor()]
+        while True:
+            token = self.toks[self.i]
+            kind = token.kind
+            if kind in ("n", "s", "k", "N") or (kind == "c" and token.text in ("frac", "sqrt", "binom")):
+                if kind == "n" and self.toks[self.i - 1].kind == "n":
+                    break
+                factors.append(self.factor())
+            elif kind == "w" and not is_word(token.text) and token.text.lower() not in FUNCTIONS and not _has_function(token.text):
+                factors.append(self.factor())
+            elif kind == "o" and token.text == "/" and len(factors) == 1 and token.space == 0:
+                # sin x/2 is read as sin(x/2) only when written tight: \sin\pi/6
+                following = self.toks[self.i + 1]
+                if following.kind != "n" or exact_of(factors[0]) is not None and factors[0].op != "const":
+                    break
+                if factors[0].op not in ("const", "mul"):
+                    break
+                self.i += 1
+                factors = [tree.div(factors[0], self.factor())]
+            else:
+                break
+        return _signed(sign, tree.mul(factors))
+
+    def bracket(self, token: Token) -> Node:
+        """bracket := "(" items ")" | "[" items "]" | half-open mixtures | "\\{" set "\\}" | bars | floor | ceiling"""
+        text = token.text
+        if text == "{":
+            return self.braces()
+        if text in ("(", "[", "]", "⟨"):
+            return self.round_or_square(text)
+        if text == "\\{":
+            return self.set_braces()
+        if text in ("|", "|(", "‖"):
+            return self.absolute(text)
+        if text in ("⌊", "⌈"):
+            self.i += 1
+            self.open.append(text)
+            bars, self.bars = self.bars, 0
+            inner = self.sum()
+            self.bars = bars
+            self.open.pop()
+            self.expect(_OPENERS[text])
+            return Node("floor" if text == "⌊" else "ceil", (inner,))
+        if text == "^":
+            return self.leading_script()
+        if text == "_":
+            return self.leading_script()
+        if text in ("angle", "triangle", "measuredangle", "vartriangle", "square"):
+            self.i += 1
+            return self.factor()
+        if text in ("neg", "lnot"):
+            self.i += 1
+            return Node("opaque", (self.factor(),), "neg")
+        if text in ("-", "+", "±", "∓"):
+            sign = self.signs()
+            return _signed(sign, self.factor())
+        self.fail("cannot read")
+
+    def braces(self) -> Node:
+        """braces := "{" items "}" ; with nothing inside, the base of a script as in `{}^{10}C_3`"""
+        following = self.toks[self.i + 1]
+        if following.kind == "o" and following.text == "}":
+            self.i += 2
+            if self.is_op("^") or self.is_op("_"):
+                return self.leading_script()
+            if self.starts_factor(self.toks[self.i]):
+                return self.atom()
+            self.fail("an empty group")
+        return self.group()
+
+    def leading_script(self) -> Node:
+        """leading script := ("^"|"_") n letter ("_" k)? , as in `^{10}C_3` and `_{10}C_3`; `^\\circ` after a thin space"""
+        upper = self.toks[self.i].text == "^"
+        self.i += 1
+        token = self.toks[self.i]
+        if upper and token.kind == "o" and token.text == "°":
+            self.fail("a degree sign alone")
+        top = self.argument(script=True)
+        if self.is_op("{") and self.toks[self.i + 1].text == "}":
+            self.i += 2
+        token = self.toks[self.i]
+        if token.kind in ("w", "W") and token.text[0] in "CP":
+            if len(token.text) > 1:
+                self.split_word(token, self.i, 1)
+                token = self.toks[self.i]
+            self.i += 1
+            if self.take_op("_"):
+                bottom = self.argument(script=True)
+                return Node("binom" if token.text == "C" else "perm", (top, bottom))
+        self.fail("a script with nothing before it")
+
+    def absolute(self, opener: str) -> Node:
+        """absolute := "|" sum "|" """
+        self.i += 1
+        closer = {"|": "|", "|(": "|)", "‖": "‖"}[opener]
+        bars, self.bars = self.bars, 0 if opener == "|(" else 1
+        self.open.append(opener)
+        inner = self.setexpr()
+        if inner.op == "sym" and self.toks[self.i].kind == "w":
+            self.fail("bars")
+        self.open.pop()
+        self.bars = bars
+        token = self.toks[self.i]
+        if token.kind == "o" and token.text in ("|", "|)", closer):
+            self.i += 1
+        else:
+            self.fail("bars that do not close")
+        return Node("abs", (inner,))
+
+    def round_or_square(self, opener: str) -> Node:
+        """round or square := opener items closer ; two items and unlike or half-open brackets make an interval"""
+        choice = self.choice(opener)
+        if choice is not None:
+            return choice
+        self.i += 1
+        self.open.append(opener)
+        bars, self.bars = self.bars, 0
+        closers = {"(": (")", "]"), "[": ("]", ")", "["), "]": ("[", "]", ")"), "⟨": ("⟩",)}[opener]
+        node = self.bracket_items(closers)
+        self.bars = bars
+        self.open.pop()
+        token = self.toks[self.i]
+        if token.kind == "o" and token.text in closers:
+            self.i += 1
+            closer = token.text
+        elif token.kind == "":
+            closer = closers[0]  # forgotten at the very end
+        else:
+            self.fail("a bracket that does not close")
+        if node.op == "list":
+            elements = node.args
+            if len(elements) == 2 and node.value != "or":
+                low, high = elements
+                left = opener == "["
+                right = closer == "]"
+                if opener == "]" or (opener in "([" and closer == "[") or left != right:
+                    return Node("interval", (low, high), (left, right))
+                if opener == "(" and closer == ")" and _is_end(low, high):
+                    return Node("interval", (low, high), (False, False))
+                if opener == "[" and closer == "]" and _is_end(low, high):
+                    return Node("interval", (low, high), (True, True))
+            if opener == "[" and closer == "]":
+                return Node("bracket", elements)
+            if opener == "]" or closer == "[" or (opener == "(" and closer == "]") or (opener == "[" and closer == ")"):
+                self.fail("unlike brackets")
+            return Node("tuple", elements)
+        if node.op == "list" and not node.args:
+            self.fail("empty brackets")
+        if (opener == "(" and closer == "]") or (opener == "[" and closer == ")"):
+            self.fail("unlike brackets")
+        if opener == "⟨":
+            return Node("tuple", (node,))
+        if opener == "[":
+            return Node("bracket", (node,)) if len(self.open) == 0 and self.toks[self.i].kind in ("", ",", "q") else node
+        return node
+
+    def bracket_items(self, closers: tuple[str, ...]) -> Node:
+        """Items inside brackets; `(1,000, 2)` uses both a tight and a spaced comma, so the tight one is thousands."""
+        if self.comma == "auto":
+            mode = self.comma_mode(closers)
+            if mode != "auto":
+                self.comma = mode
+                node = self.items(closers)
+                self.comma = "auto"
+                return node
+        return self.items(closers)
+
+    def comma_mode(self, closers: tuple[str, ...]) -> str:
+        depth = 0
+        tight = spaced = False
+        j = self.i
+        while True:
+            token = self.toks[j]
+            if token.kind == "":
+                break
+            if token.kind == "o":
+                if token.text in _OPENERS:
+                    depth += 1
+                elif token.text in (")", "]", "}", "\\}", "⟩"):
+                    if depth == 0:
+                        break
+                    depth -= 1
+            elif depth == 0 and token.kind == ",":
+                if token.text == ";" or self.toks[j + 1].space == 2:
+                    spaced = True
+                else:
+                    tight = True
+            j += 1
+        return "thousands" if tight and spaced else "list"
+
+    def choice(self, opener: str) -> Node | None:
+        """choice := "(" letter ")" : an option; only at the start of the text, and what follows is its content"""
+        if opener != "(" or self.i != 0 or self.floor:
+            return None
+        letter, close = self.toks[1], self.toks[2]
+        if letter.kind not in ("w", "W", "b", "s") or len(letter.text) != 1 or close.text != ")" or not letter.text.isalpha():
+            return None
+        after = self.toks[3]
+        if after.kind == "":
+            self.i = 3
+            return Node("choice", (), letter.text.upper())
+        if after.kind in ("o", "r") and after.text not in ("-", "(", "{", "\\{", "[", ":", ".", "±", "|("):
+            return None
+        if letter.kind == "w" and letter.text not in "ABCDEFGHabcd":
+            return None
+        if after.kind == "o" and after.text == "(" and letter.kind == "w":
+            return None
+        return None
+
+    def set_braces(self) -> Node:
+        """set := "\\{" items "\\}" | "\\{" item ("|"|":") conditions "\\}" """
+        self.i += 1
+        self.open.append("\\{")
+        bars, self.bars = self.bars, 1
+        comma, self.comma = self.comma, "list" if self.comma == "auto" else self.comma
+        first = self.items(("\\}", "|", ":"))
+        token = self.toks[self.i]
+        if token.kind == "o" and token.text in ("|", ":"):
+            self.i += 1
+            self.bars = 0
+            condition = self.items(("\\}",))
+            node = Node("build", (first, condition))
+        elif first.op == "list" and not (first.value == "or" and any(a.op == "rel" for a in first.args)):
+            node = Node("set", first.args)
+        else:
+            node = Node("set", (first,))
+        self.comma = comma
+        self.bars = bars
+        self.open.pop()
+        self.expect("\\}")
+        if not node.args:
+            return Node("const", (), "empty")
+        return node
+
+    def environment(self, token: Token) -> Node:
+        """environment := "\\begin{...}" rows "\\end{...}" """
+        name = token.text
+        self.i += 1
+        if name in ("cases", "rcases", "dcases"):
+            return self.case_rows(name)
+        if name not in _MATRICES:
+            node = self.items(("\\\\",), top=False) if name in ("equation", "align", "aligned", "gather", "math") else None
+            if node is None:
+                self.fail("an unknown environment")
+            parts = [node]
+            while self.take_op("\\\\"):
+                if self.toks[self.i].kind == "E":
+                    break
+                parts.append(self.items(("\\\\",)))
+            if self.toks[self.i].kind == "E":
+                self.i += 1
+            return parts[0] if len(parts) == 1 else Node("list", tuple(parts), ",")
+        rows: list[list[Node]] = [[]]
+        self.open.append(name)
+        bars, self.bars = self.bars, 0
+        while True:
+            token = self.toks[self.i]
+            if token.kind == "E":
+                self.i += 1
+                break
+            if token.kind == "":
+                self.fail("an environment that does not end")
+            if token.kind == "o" and token.text == "\\\\":
+                self.i += 1
+                rows.append([])
+            elif token.kind == "o" and token.text == "&":
+                self.i += 1
+            else:
+                rows[-1].append(self.chain())
+                if sum(map(len, rows)) > MAX_ELEMENTS:
+                    raise Problem("over_limit", f"more than {MAX_ELEMENTS} cells")
+        self.bars = bars
+        self.open.pop()
+        rows = [row for row in rows if row]
+        if not rows or any(len(row) != len(rows[0]) for row in rows):
+            self.fail("rows of unlike length")
+        cells = tuple(cell for row in rows for cell in row)
+        return Node("matrix", cells, (len(rows), len(rows[0]), _MATRICES[name]))
+
+    def case_rows(self, name: str) -> Node:
+        """cases := (value "&"? ("if"|",")? condition "\\\\")*"""
+        cells: list[Node] = []
+        self.open.append(name)
+        while True:
+            while self.take_op("\\\\"):
+                pass
+            token = self.toks[self.i]
+            if token.kind in ("E", ""):
+                self.i += token.kind == "E"
+                break
+            start = self.i
+            depth = 0
+            while self.toks[self.i].kind not in ("E", "") and not (depth == 0 and self.toks[self.i].text in ("\\\\", "&")):
+                depth += self.toks[self.i].text in _OPENERS
+                depth -= self.toks[self.i].text in (")", "]", "}", "\\}")
+                self.i += 1
+            value = self.toks[start : self.i]
+            condition: list[Token] = []
+            if self.take_op("&"):
+                start = self.i
+                while self.toks[self.i].kind not in ("E", "") and self.toks[self.i].text != "\\\\":
+                    self.i += 1
+                condition = self.toks[start : self.i]
+            while condition and condition[0].kind in ("w", "W") and condition[0].text.lower() in QUALIFIERS:
+                condition = condition[1:]
+            while value and value[-1].kind in (",", "q"):
+                value = value[:-1]
+            cells.append(_reparse(value, self.comma) or Node("text", (), " ".join(t.text for t in value)))
+            cells.append(_reparse(condition, self.comma) or Node("text", (), " ".join(t.text for t in condition)))
+        self.open.pop()
+        if not cells:
+            self.fail("empty cases")
+        return Node("cases", tuple(cells))
+
+
+class _Prose(Exception):
+    """The text is a sentence, not a formula."""
+
+
+_SETLIKE: Final = frozenset({"set", "interval", "union", "inter", "minus", "build", "numset"})
+_STOP_WORDS: Final = AND_WORDS | OR_WORDS | QUALIFIERS | {"to", "mod", "modulo", "is", "are", "equals", "in"}
+_ACCENTS: Final = {"overrightarrow": "vec", "widehat": "hat", "overline": "bar", "widetilde": "tilde"}
+_MATRICES: Final = {
+    "matrix": "", "pmatrix": "(", "bmatrix": "(", "Bmatrix": "{", "vmatrix": "|", "Vmatrix": "‖", "smallmatrix": "",
+    "psmallmatrix": "(", "bsmallmatrix": "(", "array": "", "column": "(",
+}  # fmt: skip
+
+
+def _signed(sign: str, node: Node) -> Node:
+    if sign == "+":
+        return node
+    if sign == "-":
+        return tree.neg(node)
+    return Node("pm" if sign == "±" else "mp", (node,))
+
+
+def _whole(value: Fraction) -> int | Fraction:
+    return value.numerator if value.denominator == 1 else value
+
+
+def _decimal(whole: str, digits: str) -> Node:
+    if len(whole) + len(digits) > MAX_DIGITS:
+        raise Problem("over_limit", f"a number of more than {MAX_DIGITS} digits")
+    if not digits:
+        return Node("num", (), int(whole))
+    return Node("dec", (), Decimal10(Fraction(int(whole + digits), 10 ** len(digits)), len(digits)))
+
+
+def _scientific(text: str) -> Node:
+    mantissa, _, exponent = text.lower().partition("e")
+    if len(exponent) > 12:
+        raise Problem("over_limit", "an exponent of more than 12 digits")
+    power = int(exponent)
+    whole, _, digits = mantissa.partition(".")
+    base = _decimal(whole or "0", digits)
+    if abs(power) > MAX_DIGITS:
+        return Node("mul", (base, Node("pow", (Node("num", (), 10), Node("num", (), power)))))
+    value = exact_of(base)
+    assert value is not None
+    scaled = Fraction(value) * Fraction(10) ** power
+    if scaled.denominator == 1 and len(digits) <= power:
+        return Node("num", (), int(scaled))
+    return Node("dec", (), Decimal10(scaled, max(len(digits) - power, 0)))
+
+
+def _gather(items: list[Node], seps: list[str]) -> Node:
+    """One node for several clauses. Relations joined by "or" are `any`, by "and" or a comma `list` keeps them."""
+    kind = "or" if "or" in seps else "and" if "and" in seps else ";" if ";" in seps else ","
+    return Node("list", tuple(items), kind)
+
+
+def _congruence(node: Node, modulus: Node) -> Node:
+    if node.op == "rel" and node.value[-1] in ("≡", "=") and len(node.args) == 2:
+        return Node("cong", (node.args[0], node.args[1], modulus))
+    if node.op == "rel":
+        return Node("cong", (node.args[0], node.args[-1], modulus))
+    return Node("cong", (node, modulus))
+
+
+def _phrase(words: list[str]) -> Node | None:
+    """The constant that a few words stand for."""
+    text = " ".join(words)
+    if text in EMPTY_PHRASES:
+        return Node("const", (), "empty")
+    if text in UNDEFINED_PHRASES:
+        return Node("const", (), "undefined")
+    if text in INFINITE_PHRASES:
+        return INFTY
+    if text in ALL_REAL_PHRASES:
+        return Node("numset", (), "R")
+    if text in TRUE_WORDS:
+        return Node("const", (), "true")
+    if text in FALSE_WORDS:
+        return Node("const", (), "false")
+    value = number_words(words)
+    if value is not None:
+        return Node("num", (), _whole(Fraction(*value)))
+    return None
+
+
+def _primed(node: Node) -> Node:
+    if node.op == "sym":
+        return Node("sym", (), node.value + "'")
+    if node.op == "call":
+        return Node("call", node.args, node.value + "'")
+    if node.op == "deg" or exact_of(node) is not None:
+        return Node("deg", (tree.div(node.args[0] if node.op == "deg" else node, Node("num", (), 60)),), "'")
+    return Node("opaque", (node,), "'")
+
+
+def _has_dms(parts: list[Node]) -> bool:
+    return len(parts) > 1 and all(p.op == "deg" for p in parts)
+
+
+def _sum_dms(parts: list[Node]) -> Node:
+    """`22° 30'` is one angle."""
+    return Node("deg", (tree.add([p.args[0] for p in parts]),))
+
+
+def _dms(node: Node) -> Node:
+    return Node("deg", node.args) if node.op == "deg" and node.value else node
+
+
+def _is_quantity(pending: list[Node]) -> bool:
+    """Whether a unit may follow: after a number, or an expression of numbers and constants."""
+    last = pending[-1]
+    return last.op not in ("text", "qty", "tuple", "set", "interval", "matrix", "const") or (
+        last.op == "const" and last.value in ("pi", "e")
+    )
+
+
+def _unit_like(token: Token) -> bool:
+    return read_unit([token.text], plain=True) is not None if token.kind == "w" else True
+
+
+def _splits(text: str) -> bool:
+    """An upright run that is no unit but a product, as \\mathrm{ABC}."""
+    return text.isupper() and len(text) <= 4
+
+
+def _has_function(text: str) -> bool:
+    low = text.lower()
+    return any(low[i:].startswith(("sin", "cos", "tan", "log", "ln", "sqrt", "exp", "cot", "sec", "csc")) for i in range(len(low)))
+
+
+def _quantity(node: Node, unit: Unit) -> Node:
+    if unit.kind == "percent":
+        return Node("pct", (node,))
+    if unit.kind == "degree":
+        return Node("deg", (node,))
+    if unit.kind == "money":
+        return Node("money", (node,), unit.text)
+    return Node("qty", (node,), unit)
+
+
+def _is_end(low: Node, high: Node) -> bool:
+    """Whether infinity is an end: then two items in brackets are an interval and no point."""
+    return low in _INFINITE or high in _INFINITE
+
+
+_INFINITE: Final = frozenset({INFTY, tree.MINUS_INFTY})
+
+
+def _transpose(node: Node) -> Node:
+    rows, columns, fence = node.value
+    return Node("matrix", tuple(node.args[r * columns + c] for c in range(columns) for r in range(rows)), (columns, rows, fence))
+
+
+def _apply(name: str, args: tuple[Node, ...], base: Node | None, exponent: Node | None, fail: object) -> Node:
+    """A function with its base and its power: `\\sin^2 x` is a square, `\\sin^{-1} x` the inverse."""
+    if name == "log" and base is not None:
+        node = Node("fn", (*args, base), "log")
+    elif name == "lg":
+        node = Node("fn", (*args, Node("num", (), 10)), "log")
+    elif base is not None:
+        node = Node("opaque", (*args, base), name)
+    elif name == "exp" and len(args) == 1:
+        node = tree.power(Node("const", (), "e"), args[0])
+    elif name == "sqrt" and len(args) == 1:
+        node = Node("root", (args[0], TWO))
+    elif name == "cbrt" and len(args) == 1:
+        node = Node("root", (args[0], Node("num", (), 3)))
+    elif name in ("abs", "floor", "ceil") and len(args) == 1:
+        node = Node(name, args)
+    elif name == "det" and len(args) == 1 and args[0].op == "matrix":
+        node = Node("matrix", args[0].args, (*args[0].value[:2], "|"))
+    else:
+        node = Node("fn", args, name)
+    if exponent is None:
+        return node
+    if exact_of(exponent) == -1 and name in _INVERSES:
+        return Node("fn", args, _INVERSES[name])
+    return tree.power(node, exponent)
+
+
+_INVERSES: Final = {
+    "sin": "arcsin", "cos": "arccos", "tan": "arctan", "cot": "arccot", "sec": "arcsec", "csc": "arccsc",
+    "sinh": "arcsinh", "cosh": "arccosh", "tanh": "arctanh",
+}  # fmt: skip
+
+
+# --------------------------------------------------------------------------------------------------------------------
+
+
+def _reparse(toks: list[Token], comma: str) -> Node | None:
+    """A stretch of tokens read on its own, or None."""
+    if not toks:
+        return None
+    try:
+        parser = _Parser(list(toks), comma)
+        parser.floor = 1
+        return parser.document()
+    except (Problem, _Prose):
+        return None
+
+
+def _flatten_brackets(toks: list[Token], comma: str) -> list[Token]:
+    """Drops brackets that only wrap brackets, and reads what lies deeper than `_CHUNK_DEPTH` first.
+
+    One stack, one pass: `((((5))))` becomes `(5)`; a bracket that opens at a multiple of the chunk depth is read when it
+    closes, and stands from then on as one token `N`.
+    """
+    out: list[Token] = []
+    stack: list[int] = []
+    deepest = 0
+    for token in toks:
+        if token.kind == "o":
+            text = token.text
+            if text in ("(", "{", "\\{", "["):
+                stack.append(len(out))
+                if len(stack) > deepest:
+                    deepest = len(stack)
+            elif text in (")", "}", "\\}", "]") and stack:
+                start = stack.pop()
+                opener = out[start].text
+                same = _OPENERS.get(opener) == text
+                if same and text in ")}" and start + 1 < len(out):
+                    inner = out[start + 1]
+                    # the inner pair spans everything between
+                    if inner.kind == "o" and inner.text == opener and inner.node is _WRAPS and out[-1].text == text:
+                        del out[start]
+                        out[start].node = _WRAPS
+                        continue
+                if same and (len(stack) + 1) % _CHUNK_DEPTH == 0 and deepest > _CHUNK_DEPTH:
+                    part = out[start:]
+                    part.append(token)
+                    for t in part:
+                        if t.node is _WRAPS:
+                            t.node = None
+                    parser = _Parser(part, comma)
+                    parser.floor = 1
+                    node = parser.atom()
+                    if parser.toks[parser.i].kind:
+                        raise Problem("unreadable", "a bracket that cannot be read")
+                    if _too_deep(node):
+                        raise Problem("over_limit", f"deeper than {MAX_DEPTH}")
+                    del out[start:]
+                    out.append(Token("N", "", part[0].space, node))
+                    continue
+                if same and text in ")}":
+                    # remember that this pair wraps its whole content: the opener carries the mark
+                    out[start] = Token("o", opener, out[start].space, _WRAPS)
+        out.append(token)
+    if len(stack) > _CHUNK_DEPTH:
+        raise Problem("over_limit", "brackets left open too deep")
+    for t in out:
+        if t.node is _WRAPS:
+            t.node = None
+    return out
+
+
+_WRAPS: Final = Node("wraps")
+
+
+def _too_deep(node: Node) -> bool:
+    level = [node]
+    for _ in range(MAX_DEPTH):
+        level = [child for n in level for child in n.args]
+        if not level:
+            return False
+    return True
+
+
+def _sentence(toks: list[Token]) -> Node:
+    """A sentence: its words, and the numbers in it."""
+    words: list[str] = []
+    numbers: list[Node] = []
+    for j, token in enumerate(toks):
+        if token.kind in ("w", "W", "s", "b", "k", "f"):
+            words.append(token.text.lower().removeprefix("numset:"))
+        elif token.kind == "n":
+            words.append(token.text)
+            value = _reparse([token], "list")
+            if value is not None:
+                minus = j > 0 and toks[j - 1].text == "-" and (j == 1 or toks[j - 1].space or toks[j - 2].kind != "n")
+                numbers.append(tree.neg(value) if minus else value)
+        elif token.kind in ("r", "m", "%") or (token.kind == "o" and token.text not in (".", "!", "?", "{", "}", "'", ":")):
+            words.append(token.text)
+    negated = any(w in NEGATIONS for w in words)
+    return Node("text", () if negated else tuple(numbers[:8]), " ".join(words))
+
+
+def _all_words(toks: list[Token]) -> bool:
+    """Whether the text has no mathematics at all: words, marks, and at least one real word."""
+    real = False
+    for token in toks:
+        if token.kind == "w":
+            real = real or is_word(token.text) or (len(token.text) >= 3 and token.text.isupper())
+            if len(token.text) > 1 and not is_word(token.text) and (token.text in _PLAIN_CONSTS or token.text.lower() in FUNCTIONS):
+                return False
+        elif token.kind == "W":
+            real = real or len(token.text) > 1 or not token.text.isascii()
+        elif token.kind == "," or (token.kind == "o" and token.text in (".", "!", "?", "'", ":", "-", "{", "}")):
+            continue
+        else:
+            return False
+    return real
+
+
+def _option(toks: list[Token], comma: str) -> Node | None:
+    """option := "(" LETTER ")" content? | LETTER (")"|"."|":") content? ; content may be words or mathematics"""
+    first = toks[0]
+    j = 1
+    if first.kind == "o" and first.text in ("(", "["):
+        if len(toks) < 3 or toks[2].text not in (")", "]"):
+            return None
+        letter = toks[1]
+        j = 3
+        bracketed = True
+    else:
+        letter = first
+        bracketed = False
+        if len(toks) < 2:
+            return None
+        if toks[1].text not in (")", ".", ":"):
+            return None
+        j = 2
+        if toks[1].text == ":" and letter.kind == "w" and (len(toks) < 4 or toks[2].kind not in ("w", "W")):
+            return None  # A:B=1 is a ratio
+    if letter.kind not in ("w", "W", "b") or len(letter.text) != 1 or letter.text.upper() not in "ABCDEFGHIJ":
+        return None
+    rest = toks[j:]
+    if not rest or all(t.text == "." for t in rest):
+        if not bracketed and toks[1].text != ")":
+            return None
+        return Node("choice", (), letter.text.upper())
+    if bracketed and letter.kind == "w":
+        # (a)(b+2), (x)^2: a bracketed letter followed by an operator, a bracket or a comma is algebra
+        if rest[0].kind in ("r", ",", "c", "%", "k", "s", "f", "N", "B") and not rest[0].space:
+            return None
+        if rest[0].kind == "o" and rest[0].text not in ("-", "±") or rest[0].kind == ",":
+            return None
+        if rest[0].kind == "o" and rest[0].text == "-" and letter.text.isupper() and not rest[0].space:
+            return None
+        if rest[0].kind == "w" and len(rest[0].text) == 1 and not rest[0].space:
+            return None
+        if rest[0].kind == "o" and len(rest) > 1 and rest[1].space:
+            return None  # (a) - b
+        if rest[0].kind == "n" and not rest[0].space:
+            return None
+    if bracketed and rest[0].kind == ",":
+        return None
+    if not bracketed and toks[1].text == ":" and rest[0].kind == "n":
+        return None
+    try:
+        content = _read(list(rest), comma)
+    except (Problem, _Prose):
+        content = _sentence(rest)
+    return Node("choice", (content,), letter.text.upper())
+
+
+def _read(toks: list[Token], comma: str) -> Node:
+    if _all_words(toks):
+        words = [t.text.lower() for t in toks if t.kind in ("w", "W")]
+        if any(t.text == "'" for t in toks):
+            words = " ".join(words).replace("doesn t", "doesn't").split()
+        special = _phrase(words)
+        if special is not None:
+            return special
+        return Node("text", (), " ".join(words))
+    spaced = _spaced_numbers(toks)
+    if spaced is not None:
+        return spaced
+    try:
+        return _Parser(toks, comma).document()
+    except _Prose:
+        while toks and toks[-1] is _END:
+            toks.pop()
+        return _sentence(toks)
+
+
+def _spaced_numbers(toks: list[Token]) -> Node | None:
+    """`6 4 0`: numbers with nothing but white space between, which is an ordered list; `9 500` is one number."""
+    if len(toks) < 2 or any(t.kind != "n" and not (t.kind == "o" and t.text == "-") for t in toks):
+        return None
+    numbers: list[Node] = []
+    minus = False
+    groups = True
+    for j, token in enumerate(toks):
+        if token.kind == "o":
+            if minus or (j and not token.space) or j + 1 == len(toks) or toks[j + 1].space:
+                return None
+            minus = True
+            continue
+        if j and not minus and token.space < 2:
+            return None
+        if numbers and (len(token.text.partition(".")[0]) != 3 or minus):
+            groups = False
+        value = _reparse([Token("n", token.text)], "list")
+        if value is None:
+            return None
+        numbers.append(tree.neg(value) if minus else value)
+        minus = False
+    if len(numbers) < 2 or (groups and len(toks[0].text) <= 3 and toks[0].text != "0") or (len(numbers) == 2 and len(toks) == 3):
+        return None
+    return Node("seq", tuple(numbers))
+
+
+def parse(text: str, comma: str = "auto") -> Node:
+    """The tree of a text.
+
+    Args:
+        text: an answer: LaTeX, plain text or unicode.
+        comma: what a comma between digits is: `auto` (thousands before exactly three digits outside brackets, else a
+            separator), `thousands`, `list`, or `decimal`.
+
+    Raises:
+        Problem: `empty`, `unreadable` or `over_limit`.
+    """
+    if len(text) > MAX_CHARS:
+        raise Problem("over_limit", f"longer than {MAX_CHARS} characters")
+    if "<sup>" in text or "<sub>" in text:
+        for a, b in (("<sup>", "^{"), ("</sup>", "}"), ("<sub>", "_{"), ("</sub>", "}")):
+            text = text.replace(a, b)
+    toks = tokens(fold_unicode(text))
+    while toks and (toks[-1].kind in (",", "q") or toks[-1].text in (".", "\\", "\\\\", "-->") or toks[-1].text == "*"):
+        toks.pop()
+    while toks and (toks[0].kind in (",", "q") or toks[0].text in ("*", ":", ".")):
+        del toks[0]
+    while len(toks) > 2 and toks[0].text == "*" and toks[-1].text == "*":
+        toks = toks[1:-1]
+    if not toks:
+        raise Problem("empty", "nothing is written")
+    brackets = 0
+    for token in toks:
+        if token.kind == "o" and token.text in ("(", "{", "[", "\\{"):
+            brackets += 1
+    if brackets > 4:
+        toks = _flatten_brackets(toks, comma)
+    option = _option(toks, comma)
+    if option is not None:
+        return option
+    try:
+        node = _read(toks, comma)
+    except RecursionError:
+        raise Problem("over_limit", "nested too deep") from None
+    if brackets > 20 and _too_deep(node):
+        raise Problem("over_limit", f"deeper than {MAX_DEPTH}")
+    if node.op == "list" and not node.args:
+        raise Problem("empty", "nothing is written")
+    return node

@@ -1,0 +1,198 @@
+"""Units that stand after a number: a small table of factors to a base unit, and what counts as the same unit.
+
+Own table, because importing `pint` takes longer than judging ten thousand answers. A unit is a product of powers of
+base dimensions and a factor; words that are in no table ("apples") are a unit without dimension that agrees with any.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+
+class Unit(NamedTuple):
+    """A unit as written.
+
+    Attributes:
+        kind: `unit` (known dimension), `word` (no known dimension), `percent`, `degree`, `money`.
+        text: the words, lower case, or the currency sign.
+        factor: how many base units it is.
+        dimension: sorted ((base, power), ...).
+    """
+
+    kind: str
+    text: str
+    factor: Fraction
+    dimension: tuple[tuple[str, int], ...]
+
+
+_F = Fraction
+_BASE: Final[dict[str, tuple[str, Fraction]]] = {}
+_PREFIXED: Final = (("k", _F(1000)), ("c", _F(1, 100)), ("m", _F(1, 1000)), ("d", _F(1, 10)))
+
+
+def _add(base: str, factor: Fraction | int, names: str) -> None:
+    for name in names.split():
+        _BASE[name] = (base, _F(factor))
+
+
+_add("m", 1, "m meter meters metre metres")
+_add("m", 1000, "km kilometer kilometers kilometre kilometres kms")
+_add("m", _F(1, 100), "cm centimeter centimeters centimetre centimetres cms")
+_add("m", _F(1, 1000), "mm millimeter millimeters millimetre millimetres")
+_add("m", _F(1, 10), "dm decimeter decimeters decimetre decimetres")
+_add("m", _F(1, 10**6), "micrometer micrometers micron microns um")
+_add("m", _F(1, 10**9), "nm nanometer nanometers")
+_add("m", _F(254, 10000), "inch inches")
+_add("m", _F(3048, 10000), "ft foot feet")
+_add("m", _F(9144, 10000), "yd yard yards yds")
+_add("m", _F(1609344, 1000), "mi mile miles")
+_add("s", 1, "s sec secs second seconds")
+_add("s", 60, "min mins minute minutes")
+_add("s", 3600, "h hr hrs hour hours")
+_add("s", 86400, "day days")
+_add("s", 604800, "week weeks wk wks")
+_add("month", 1, "month months")
+_add("month", 12, "year years yr yrs")
+_add("s", _F(1, 1000), "ms millisecond milliseconds")
+_add("g", 1, "g gram grams gm gms")
+_add("g", 1000, "kg kilogram kilograms kgs kilo kilos")
+_add("g", _F(1, 1000), "mg milligram milligrams")
+_add("g", 10**6, "tonne tonnes")
+_add("g", _F(45359237, 100000), "lb lbs pound pounds")
+_add("g", _F(45359237, 1600000), "oz ounce ounces")
+_add("L", 1, "L l liter liters litre litres")
+_add("L", _F(1, 1000), "mL ml milliliter milliliters millilitre millilitres")
+_add("L", _F(1, 100), "cL cl centiliter centiliters")
+_add("gal", 1, "gallon gallons gal")
+_add("gal", _F(1, 4), "quart quarts qt")
+_add("gal", _F(1, 8), "pint pints pt")
+_add("gal", _F(1, 16), "cup cups")
+_add("A", 1, "A amp amps ampere amperes")
+_add("K", 1, "K kelvin kelvins")
+_add("C", 1, "degC celsius")
+_add("Fahrenheit", 1, "degF fahrenheit")
+_add("mol", 1, "mol mole moles")
+_add("N", 1, "N newton newtons")
+_add("N", 1000, "kN")
+_add("J", 1, "J joule joules")
+_add("J", 1000, "kJ kilojoule kilojoules")
+_add("W", 1, "W watt watts")
+_add("W", 1000, "kW kilowatt kilowatts")
+_add("V", 1, "V volt volts")
+_add("Pa", 1, "Pa pascal pascals")
+_add("Pa", 1000, "kPa")
+_add("Hz", 1, "Hz hertz")
+_add("Hz", 1000, "kHz")
+_add("Hz", 10**6, "MHz")
+_add("ohm", 1, "ohm ohms")
+_add("bit", 1, "bit bits")
+_add("rad", 1, "rad rads radian radians")
+_add("MiB", 1, "MiB")
+
+_SPEEDS: Final = {"mph": ("mile", "hour"), "kph": ("km", "hour"), "kmh": ("km", "hour"), "fps": ("foot", "second")}
+_MONEY: Final[dict[str, str]] = {
+    "dollar": "$", "dollars": "$", "usd": "$", "euro": "€", "euros": "€", "eur": "€", "yen": "¥", "rupee": "₹",
+    "rupees": "₹", "rs": "₹", "cent": "¢", "cents": "¢", "pence": "p", "penny": "¢", "pennies": "¢", "ruble": "₽", "rubles": "₽",
+    "yuan": "元", "rmb": "元", "元": "元", "pesos": "peso", "peso": "peso", "francs": "franc", "franc": "franc",
+}  # fmt: skip
+_PLAIN_SAFE: Final = frozenset(
+    "km cm mm dm kg mg ml mL cl km kms cms hr hrs min mins sec secs ft yd yds lb lbs oz mph kph kmh fps Hz kHz MHz "
+    "kPa kJ kW kN mol rad gal yr yrs wk wks usd USD rmb".split()
+)
+"""Short units that are not a product of letters even without `\\text`: `35cm`. A lone `m` is left to be a symbol."""
+_GENERIC: Final = frozenset(
+    "unit units sq square cubic more less each per a an of the total degrees degree deg percent percentage pct people".split()
+)
+_SQUARES: Final = frozenset({"square", "sq", "squared"})
+_CUBES: Final = frozenset({"cubic", "cu", "cubed"})
+
+
+def _dimension(powers: dict[str, int]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted((base, power) for base, power in powers.items() if power))
+
+
+@lru_cache(maxsize=1024)
+def _read(parts: tuple[str, ...]) -> Unit:
+    text = " ".join(parts).lower()
+    words = [p.lower() for p in parts]
+    if words[0] in ("percent", "percentage", "pct", "percents") or words[:2] == ["per", "cent"]:
+        return Unit("percent", "%", _F(1), ())
+    if words[0] in ("degrees", "degree", "deg") and len(words) == 1:
+        return Unit("degree", "°", _F(1), ())
+    if words[0] in _MONEY and len(words) == 1:
+        return Unit("money", _MONEY[words[0]], _F(1), ())
+    powers: dict[str, int] = {}
+    factor = _F(1)
+    sign = 1
+    prefix_power = 0
+    last: tuple[str, Fraction] | None = None
+    known = True
+    for original, word in zip(parts, words, strict=True):
+        if word in ("/", "per"):
+            sign = -1
+            continue
+        if word in ("-", "*", "'"):
+            continue
+        if word.startswith("^"):
+            if last is None:
+                known = False
+                continue
+            extra = int(word[1:]) - 1
+            powers[last[0]] = powers.get(last[0], 0) + sign * extra
+            factor *= last[1] ** (sign * extra)
+            continue
+        if word in _SQUARES or word in _CUBES:
+            power = 2 if word in _SQUARES else 3
+            if word.endswith("ed"):
+                if last is not None:
+                    powers[last[0]] = powers.get(last[0], 0) + sign * (power - 1)
+                    factor *= last[1] ** (sign * (power - 1))
+            else:
+                prefix_power = power
+            continue
+        if word in _SPEEDS:
+            for name, p in zip(_SPEEDS[word], (1, -1), strict=True):
+                base, size = _BASE[name]
+                powers[base] = powers.get(base, 0) + p
+                factor *= size**p
+            continue
+        entry = _BASE.get(original) or _BASE.get(word) or (("in", _F(1)) if False else None)
+        if entry is None and word == "in" and len(parts) <= 2:
+            entry = _BASE["inch"]
+        if entry is None:
+            known = False
+            last = None
+            continue
+        power = sign * (prefix_power or 1)
+        prefix_power = 0
+        powers[entry[0]] = powers.get(entry[0], 0) + power
+        factor *= entry[1] ** power
+        last = entry
+    if not known or not powers:
+        return Unit("word", text, _F(1), ())
+    if "L" in powers:  # a litre is a cubic decimetre
+        power = powers.pop("L")
+        powers["m"] = powers.get("m", 0) + 3 * power
+        factor *= _F(1, 1000) ** power
+    return Unit("unit", text, factor, _dimension(powers))
+
+
+def read_unit(parts: list[str], *, plain: bool = False) -> Unit | None:
+    """The unit that words, `/` and `^n` spell.
+
+    Args:
+        parts: what stands after the number, such as `["m", "/", "s", "^2"]`.
+        plain: the word is not in `\\text`; only what cannot be a product of letters counts then.
+    """
+    if not parts or len(parts) > 24:
+        return None
+    if plain:
+        first = parts[0]
+        if first in _PLAIN_SAFE or first.lower() in _MONEY or first.lower() in _GENERIC:
+            return _read(tuple(parts))
+        if len(first) > 3 and first.lower() in _BASE:
+            return _read(tuple(parts))
+        return None
+    return _read(tuple(parts))
