@@ -206,6 +206,20 @@ _BUILT_IN: dict[str, str] = {
     "shorter_bonus": "rewards.length_penalties:ShorterBonus",
     "excess_length": "rewards.length_penalties:ExcessLength",
     "gr3_length": "rewards.length_penalties:RescaledLength",
+    "format_share": "rewards.format_checks:TagShare",
+    "boxed": "rewards.format_checks:OneBox",
+    "answer_line": "rewards.format_checks:AnswerLine",
+    "regex": "rewards.format_checks:RegexMatch",
+    "fenced_code": "rewards.format_checks:FencedCode",
+    "json_schema": "rewards.structured_output:JsonSchema",
+    "tool_calls": "rewards.structured_output:ToolCalls",
+    "repetition": "rewards.repetition:Repetition",
+    "numeric": "rewards.numeric:Numeric",
+    "multiple_choice": "rewards.multiple_choice:MultipleChoice",
+    "exact": "rewards.text_match:Exact",
+    "text_match": "rewards.text_match:TextMatch",
+    "countdown": "rewards.countdown:Countdown",
+    "reasoning_steps": "rewards.reasoning_steps:ReasoningSteps",
 }
 
 

@@ -1,0 +1,30 @@
+"""Words of any script: where spaces part them, and character by character where they do not."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+UNSPACED: Final = (
+    "\u0e00-\u0eff"  # Thai, Lao
+    "\u0f00-\u0fff"  # Tibetan
+    "\u1000-\u109f\u1780-\u17ff\u1980-\u19df"  # Burmese, Khmer, New Tai Lue
+    "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"  # kana
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+)
+"""Ranges, for a character class, of scripts that put no spaces between words. (Hangul does.)"""
+
+_UNIT: Final = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+|[^\w\s]")
+LONGEST_WORD: Final = 40
+
+
+def units(text: str) -> list[str]:
+    """Words and single punctuation marks, in lower case; each character of an unspaced script is one of them.
+
+    So is each character of a "word" of more than 40: `aaaa...` is a loop, not a word. Splitting on spaces alone
+    takes a whole Chinese text for one word, and no loop in it is ever seen.
+    """
+    out = _UNIT.findall(text.lower())
+    if max(map(len, out), default=0) <= LONGEST_WORD:
+        return out
+    return [piece for unit in out for piece in ((unit,) if len(unit) <= LONGEST_WORD else unit)]
