@@ -2,7 +2,7 @@
 
 A character-level tokenizer, a Llama of two layers, and a supervised warm start on demonstrations of mixed
 quality. The mix is the point: the model sees column addition worked out in `<think>`, but more often a guess
-(well formed, off by one or by ten four times in five) or a malformed answer. So after the warm start it guesses
+(well formed, with the carry wrong five times in six) or a malformed answer. So after the warm start it guesses
 when decoding greedily, while among eight tries nearly always one is worked out and right: the state in which
 GRPO has something to choose from.
 
@@ -49,20 +49,19 @@ class WarmStart:
     """
 
     seed: int = 0
-    steps: int = 800
+    steps: int = 1200
     batch: int = 64
     demonstrations: int = 8000
     learning_rate: float = 5e-3
-    worked: float = 0.35
-    guessed: float = 0.40
+    worked: float = 0.22
+    guessed: float = 0.58
     hidden: int = 64
     layers: int = 2
     heads: int = 4
     feed_forward: int = 192
 
 
-# With right answers in the guesses the model learns to add in its weights, and nothing is left to reinforce.
-GUESS_ERRORS: Final = (0, -1, 1, -10, 10)
+GUESS_RIGHT: Final = 1 / 6
 
 
 def build_tokenizer() -> PreTrainedTokenizerFast:
@@ -115,11 +114,23 @@ def worked_columns(a: int, b: int) -> str:
     return ",".join(columns)
 
 
+def careless(a: int, b: int, rng: random.Random) -> int:
+    """The sum as a guess has it: five times in six the carry into the tens is forgotten, or made up.
+
+    The mistake must be the likelier thing to write in the digit where it shows. With errors spread evenly around the
+    sum, every single digit is most often the right one, the model learns to add without thinking, and nothing is left
+    for GRPO to reinforce.
+    """
+    if rng.random() < GUESS_RIGHT:
+        return a + b
+    return a + b - 10 if a % 10 + b % 10 > 9 else a + b + 10
+
+
 def demonstration(question: str, answer: str, rng: random.Random, recipe: WarmStart) -> str:
     """An assistant turn for `question` ("47+58=?"): worked, guessed or malformed, as the recipe's shares say."""
     a, b = (int(number) for number in question.removesuffix("=?").split("+"))
     thought = worked_columns(a, b)
-    guess = str(int(answer) + rng.choice(GUESS_ERRORS))
+    guess = str(careless(a, b, rng))
     draw = rng.random()
     if draw < recipe.worked:
         return f"<think>{thought}</think><answer>\\boxed{{{answer}}}</answer>"
@@ -188,7 +199,7 @@ def warm_start(recipe: WarmStart) -> tuple[PreTrainedTokenizerFast, LlamaForCaus
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m grpo_runner.starter.build", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="folder to write the checkpoint to")
-    parser.add_argument("--threads", type=int, default=2, help="torch threads (part of what is reproducible)")
+    parser.add_argument("--threads", type=int, default=1, help="torch threads (part of what is reproducible)")
     for name, value in asdict(WarmStart()).items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
     given = parser.parse_args(argv)
@@ -199,9 +210,10 @@ def main(argv: list[str] | None = None) -> None:
     given.out.mkdir(parents=True, exist_ok=True)
     model.save_pretrained(given.out)
     tokenizer.save_pretrained(given.out)
-    changed = [f"--{k.replace('_', '-')} {v}" for k, v in asdict(recipe).items() if v != getattr(WarmStart(), k)]
+    recipe_flags = [f"--threads {given.threads}"] if given.threads != 1 else []
+    recipe_flags += [f"--{k.replace('_', '-')} {v}" for k, v in asdict(recipe).items() if v != getattr(WarmStart(), k)]
     provenance = {
-        "command": " ".join(["python -m grpo_runner.starter.build --out DIR", f"--threads {given.threads}", *changed]),
+        "command": " ".join(["python -m grpo_runner.starter.build --out DIR", *recipe_flags]),
         "recipe": asdict(recipe),
         "torch": torch.__version__,
         "final_loss": round(loss, 4),
