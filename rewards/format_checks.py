@@ -13,7 +13,7 @@ import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
@@ -135,8 +135,7 @@ class Fault:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class Tag:
+class Tag(NamedTuple):
     """One tag in a text: `<think>` or `</think>`, from `start` to `end`."""
 
     text: str
@@ -576,8 +575,7 @@ class RegexMatch(Verifier[RegexParams]):
 # ---------------------------------------------------------------- fenced code
 
 
-@dataclass(frozen=True, slots=True)
-class Fence:
+class Fence(NamedTuple):
     """One fenced block: its language in lower case (empty when none is named), its content, whether it was closed."""
 
     language: str

@@ -214,6 +214,7 @@ _BUILT_IN: dict[str, str] = {
     "json_schema": "rewards.structured_output:JsonSchema",
     "tool_calls": "rewards.structured_output:ToolCalls",
     "repetition": "rewards.repetition:Repetition",
+    "language": "rewards.language:LanguageConsistency",
     "numeric": "rewards.numeric:Numeric",
     "multiple_choice": "rewards.multiple_choice:MultipleChoice",
     "exact": "rewards.text_match:Exact",
