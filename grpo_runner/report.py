@@ -152,7 +152,7 @@ def _prompt(value: Any) -> str:
         try:
             value = json.loads(value)
         except ValueError:
-            return value
+            return str(value)
     if isinstance(value, list):
         texts: list[str] = [message_text(m.get("content")) for m in value if isinstance(m, Mapping)]
         return "\n".join(texts)
