@@ -100,8 +100,8 @@ class Policy:
         percent: "either": `25%` equals 25 and 0.25; "value": it equals 0.25 only, and `25%` equals `25%`.
         rounding: "exact": a decimal gold is that number; "gold_precision": an answer that rounds to the gold's digits
             is right too (`100/3` for `33.3`).
-        decimal_digits: an exact gold (`1/3`, `\\sqrt2`) equals a decimal answer with at least this many correct
-            significant digits; 0 switches it off.
+        decimal_digits: an exact value (`1/3`, `\\sqrt2`) equals a decimal with at least this many correct significant
+            digits, rounded or cut; 0 switches it off.
         unevaluated: `3\\cdot 5` for 15, `3245/5` for 649 and sums left standing are right.
         unit_conflict: "refuse": `5 m` is not `5 km`; "ignore": only the numbers count.
         inequality_as_interval: a solved inequality equals its interval.
@@ -408,8 +408,10 @@ def _quick(g: Quick, a: Quick, policy: Policy) -> Decision:
         return Decision(False, "unit_mismatch")
     if x == y:
         return Decision(True, "equal_decimal" if (g.digits >= 0) != (a.digits >= 0) else "equal_rational")
-    if a.digits >= 0 and g.digits < 0 and policy.decimal_digits and _is_rounding(Fraction(x), Fraction(y), a.digits, policy):
-        return Decision(True, "equal_rounded")
+    if policy.decimal_digits and (a.digits >= 0) != (g.digits >= 0):
+        exact, shown, digits = (x, y, a.digits) if a.digits >= 0 else (y, x, g.digits)
+        if _is_rounding(Fraction(exact), Fraction(shown), digits, policy):
+            return Decision(True, "equal_rounded")
     if policy.rounding == "gold_precision" and g.digits >= 0 and abs(x - y) * 2 * 10**g.digits <= 1:
         return Decision(True, "equal_rounded")
     return Decision(False, "value_differs")
@@ -438,7 +440,8 @@ _Found = Decision
 _NO_TYPE: Final = Decision(False, "type_differs")
 _ARITHMETIC: Final = frozenset({"add", "mul", "neg", "div"})
 _MANY: Final = frozenset({"list", "set", "bracket", "tuple", "seq"})
-_PARAMETERS: Final = frozenset("k n m l t j p q r s z ell nu N K M c d i".split())
+_PARAMETERS: Final = frozenset("k n m l t j ell".split())
+"""Letters that count solutions."""
 _CONSTANT_NAMES: Final = frozenset("C c K k c_1 C_1 C_0 const D A constant".split())
 
 
@@ -487,6 +490,8 @@ class _Comparison:
             return self.real_sets(g, a)
         if g.op == "rel" and g.value[0] in ("=", "≈", "≡", "~") or a.op == "rel" and a.value[0] in ("=", "≈", "≡", "~"):
             return self.equations(g, a)
+        if "call" in (g.op, a.op) and "tuple" in (g.op, a.op):
+            return self.points(g, a)
         if g.op in _MANY or a.op in _MANY or _has_pm(g) or _has_pm(a):
             return self.many(g, a)
         if g.op == "ratio" or a.op == "ratio":
@@ -519,6 +524,9 @@ class _Comparison:
         if a.op == "dec" and g.op != "dec" and self.policy.decimal_digits:
             if _is_rounding(Fraction(x), Fraction(y), a.value.digits, self.policy):
                 return Decision(True, "equal_rounded")
+        if g.op == "dec" and a.op != "dec" and self.policy.decimal_digits:
+            if _is_rounding(Fraction(y), Fraction(x), g.value.digits, self.policy):
+                return Decision(True, "equal_rounded")
         if self.policy.rounding == "gold_precision" and g.op == "dec" and abs(x - y) * 2 * 10**g.value.digits <= 1:
             return Decision(True, "equal_rounded")
         return Decision(False, "value_differs")
@@ -529,6 +537,8 @@ class _Comparison:
         if same:
             return Decision(True, rule)
         if a.op == "dec" and g.op != "dec" and self.policy.decimal_digits and self.rounds(g, a):
+            return Decision(True, "equal_rounded")
+        if g.op == "dec" and a.op != "dec" and self.policy.decimal_digits and self.rounds(a, g):
             return Decision(True, "equal_rounded")
         if self.policy.rounding == "gold_precision" and g.op == "dec" and self.rounds(a, g, nearest_only=True):
             return Decision(True, "equal_rounded")
@@ -1080,14 +1090,20 @@ class _Comparison:
         q = _parameter(y, aa[0] if aa is not None else None)
         if p is None or q is None:
             return None
-        if not declared and ga is None:
+        if not {p, q} <= _PARAMETERS:
             return None
+        if not declared:
+            # nobody said that the letter counts: it must be a usual one and stand for a solution of something else
+            periodic = "pi" in _constants_in(x)
+            if not periodic and (ga is None or ga[0].op != "sym" or p == q):
+                return None
+            declared = periodic
         shared = Node("sym", (), "#n")
         left, right = substitute(x, {p: shared}), substitute(y, {q: shared})
         same, _ = self.scalar(left, right)
         if same:
             return Decision(True, "equal_family")
-        if _same_progression(left, right):
+        if declared and _same_progression(left, right):
             return Decision(True, "equal_family")
         return Decision(False, "value_differs")
 
@@ -1134,6 +1150,8 @@ class _Comparison:
                 return self.ordered(values_l, values_r[0].args)
             if left.is_set or right.is_set:
                 return _NO_TYPE
+            if left.bracket_pair or right.bracket_pair:
+                return _NO_TYPE  # (1,2) is no [1,2]
             if len(values_l) == 1 != len(values_r) or len(values_r) == 1 != len(values_l):
                 if left.single_tuple or right.single_tuple:
                     return _NO_TYPE
@@ -1148,6 +1166,8 @@ class _Comparison:
             if left.bracket_pair and right.is_set or right.bracket_pair and left.is_set:
                 return _NO_TYPE
             expanded_l, expanded_r = self.distinct(expanded_l), self.distinct(expanded_r)
+        elif len(expanded_r) > len(expanded_l) and len(self.distinct(expanded_l)) == len(expanded_l):
+            expanded_r = self.distinct(expanded_r)  # an element said twice does no harm where the gold has none twice
         found = self.unordered(expanded_l, expanded_r, parameter=parameter, family=left.family)
         if found.equal:
             return Decision(True, "equal_set" if left.is_set or right.is_set else "equal_list")
@@ -1213,7 +1233,7 @@ class _Comparison:
             for j, y in enumerate(waiting):
                 found = self.same(x, y)
                 if not found.equal and (parameter or family):
-                    shifted = self.families(x, y, declared=True)
+                    shifted = self.families(x, y, declared=parameter)
                     if shifted is not None and shifted.equal:
                         found = shifted
                 if found.equal:
@@ -1602,6 +1622,12 @@ def _parameter(node: Node, name: Node | None) -> str | None:
     return next(iter(known)) if len(known) == 1 else None
 
 
+def _constants_in(node: Node) -> set[str]:
+    if node.op in ("const", "deg"):
+        return {"pi" if node.op == "deg" else str(node.value)}
+    return {name for a in node.args for name in _constants_in(a)}
+
+
 def _same_progression(left: Node, right: Node) -> bool:
     """Whether {A + Bn} and {A' + B'n} over the integers are the same set: B' = ±B and (A' - A)/B whole."""
     shared = "#n"
@@ -1713,7 +1739,7 @@ def _entries(node: Node) -> _Entries | None:
                 values.append(item)
                 if last_name is not None:
                     names.append(last_name)
-        family = bool(names)
+        family = bool(names) and all(n.op == "sym" for n in names)
         if len(names) != len(values):
             names = []
         return _Entries(

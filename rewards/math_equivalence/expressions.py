@@ -196,6 +196,10 @@ def _modular(gold: Node, answer: Node, symbols: list[str], names: frozenset[str]
     return None
 
 
+_REGIONS: Final = (0, 1, 2, 3, 4, 0, 0, 2, 0, 1)
+"""Where the points lie: (0,1), (-3,3), (1,4), (3,20), (-2,0); (0,1) most often, for inverse functions live there."""
+
+
 def point_for(symbols: list[str], integers: frozenset[str], seed: bytes, attempt: int) -> dict[str, Fraction | int]:
     """Values of the symbols at one attempt: (0,1), mixed signs, (1,4), (3,20), negative, then again."""
     point: dict[str, Fraction | int] = {}
@@ -205,7 +209,7 @@ def point_for(symbols: list[str], integers: frozenset[str], seed: bytes, attempt
             point[name] = 2 + h % (5 + 3 * attempt)
             continue
         unit = Fraction(1 + h % 9972, 9973)
-        kind = attempt % 5
+        kind = _REGIONS[attempt % len(_REGIONS)]
         if kind == 0:
             point[name] = unit
         elif kind == 1:
@@ -267,11 +271,11 @@ def _numeric(
             break
     if unsupported:
         return None, "undecided"
-    if agree >= 2 or (agree >= 1 and (complex_agree or tries == 1) and not complex_differ):
+    if agree >= 3 or (agree >= 2 and not complex_differ) or (agree >= 1 and (complex_agree or tries == 1) and not complex_differ):
         return True, "equal_identity"
     if complex_agree >= 3 and not complex_differ:
         return True, "equal_identity"
-    if complex_differ >= 2 and not complex_agree:
+    if complex_differ >= 2 and not complex_agree and not agree:
         return False, "value_differs"
     return None, "over_limit" if large and not agree else "undecided"
 

@@ -9,8 +9,6 @@ Brackets nested deeper than `_CHUNK_DEPTH` are read innermost first, so the Pyth
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from fractions import Fraction
 from typing import Final, NoReturn
 
@@ -21,351 +19,36 @@ from rewards.math_equivalence.tree import (
     MAX_DEPTH,
     MAX_DIGITS,
     MAX_ELEMENTS,
-    MAX_TOKENS,
     TWO,
     Decimal10,
     Node,
     Problem,
     exact_of,
 )
+from rewards.math_equivalence.tokens import END, ENDS, GREEK_WORDS, PLAIN_CONSTS, Token, fold_unicode, is_word, tokens
 from rewards.math_equivalence.units import Unit, read_unit
 from rewards.math_equivalence.vocabulary import (
     ALL_REAL_PHRASES,
     AND_WORDS,
     BASE_WORDS,
-    COMMANDS,
     EMPTY_PHRASES,
     FALSE_WORDS,
     FILLERS,
     FUNCTION_NAMES,
     FUNCTIONS,
     INFINITE_PHRASES,
-    NAME_PREFIXES,
     NEGATIONS,
     OR_WORDS,
     QUALIFIERS,
-    SHORT_WORDS,
-    SUBSCRIPTS,
-    SUPERSCRIPTS,
     TRUE_WORDS,
     UNDEFINED_PHRASES,
-    UNICODE,
     number_words,
 )
 
+MAX_LETTERS: Final = 64
+"""Longest run of letters that is read as a product."""
 _CHUNK_DEPTH: Final = 24
-_TOKEN: Final = re.compile(
-    r"(?P<space>\s+)|(?P<num>\d+(?:\.\d+)*(?:[eE][+-]?\d+(?![\d.]))?|\.\d+(?:[eE][+-]?\d+)?)|(?P<word>[A-Za-z]+)"
-    r"|(?P<cmd>\\[A-Za-z]+\*?)|(?P<esc>\\[^A-Za-z])|(?P<dots>\.\.\.+)|(?P<rel><=|>=|=<|!=|==|->|=>|\*\*|[=<>])|(?P<one>.)",
-    re.DOTALL | re.ASCII,
-)
-_VOWELS: Final = frozenset("aeiouyAEIOUY")
-_GREEK_WORDS: Final = frozenset(n for n, (k, _) in COMMANDS.items() if k == "s" and len(n) > 1 and n.isalpha())
-_PLAIN_CONSTS: Final = {"pi": "pi", "infty": "infty", "infinity": "infty", "oo": "infty", "inf": "infty"}
 _OPENERS: Final = {"(": ")", "[": "]", "{": "}", "\\{": "\\}", "⟨": "⟩", "⌊": "⌋", "⌈": "⌉", "|(": "|)"}
-_CURRENCY: Final = {"$": "$", "£": "£", "€": "€", "¥": "¥", "₹": "₹", "₽": "₽", "₩": "₩", "¢": "¢"}
-_SUPER: Final = re.compile("[" + "".join(map(chr, SUPERSCRIPTS)) + "]+")
-_SUB: Final = re.compile("[" + "".join(map(chr, SUBSCRIPTS)) + "]+")
-
-
-class Token:
-    """One token.
-
-    Kinds: `n` number · `w` letters · `W` letters of `\\text` · `b` bold letters · `s` Greek or unknown symbol ·
-    `k` constant · `f` function name · `c` structural command · `o` operator or bracket · `r` relation · `,` separator ·
-    `q` wide space · `D` dots · `m` currency sign · `%` · `N` a part already read · `B`/`E` begin/end · empty: the end.
-    `space` says what stood before it: 0 nothing, 1 a LaTeX thin space, 2 white space.
-    """
-
-    __slots__ = ("kind", "node", "space", "text")
-
-    def __init__(self, kind: str, text: str, space: int = 0, node: Node | None = None) -> None:
-        self.kind = kind
-        self.text = text
-        self.space = space
-        self.node = node
-
-    def __repr__(self) -> str:
-        return f"{self.kind}{self.text!r}"
-
-
-_END: Final = Token("", "", 2)
-_ENDS: Final = (_END,) * 6
-
-
-def is_word(run: str) -> bool:
-    """Whether a run of letters is a word rather than a product: `cat` is, `xyz` and `abc` are not."""
-    low = run.lower()
-    if low in SHORT_WORDS or low in AND_WORDS or low in OR_WORDS:
-        return True
-    size = len(run)
-    if size < 3 or low in _PLAIN_CONSTS or low in FUNCTIONS or low in _GREEK_WORDS:
-        return False
-    if size == 3:
-        return low[1] in "aeiou" and low[0] not in "aeiouxyz" and low[2] not in "xyz" and run[1:].islower()
-    return any(c in _VOWELS for c in run) and len(set(low)) > 2 and not set(low) <= set("abcdxyzwn")
-
-
-def fold_unicode(text: str) -> str:
-    """The text with unicode mathematics spelt in LaTeX and foreign digits as 0-9. Linear."""
-    if text.isascii():
-        return text
-    if _SUPER.search(text):
-        text = _SUPER.sub(lambda m: "^{" + m.group().translate(SUPERSCRIPTS) + "}", text)
-    if _SUB.search(text):
-        text = _SUB.sub(lambda m: "_{" + m.group().translate(SUBSCRIPTS) + "}", text)
-    text = text.translate(UNICODE)
-    if text.isascii():
-        return text
-    out = []
-    for c in text:
-        if c < "\x80":
-            out.append(c)
-            continue
-        digit = unicodedata.decimal(c, None)
-        if digit is not None:
-            out.append(str(digit))
-            continue
-        plain = unicodedata.normalize("NFKC", c)
-        out.append(plain if plain.isascii() or len(plain) == 1 else c)
-    return "".join(out)
-
-
-def tokens(text: str) -> list[Token]:
-    """Tokens of the text. Sizes, styles and math delimiters are gone; `\\text{...}` turns its letters into `W`."""
-    out: list[Token] = []
-    space = 0
-    fonts: list[str] = []  # one entry per open brace: "t" when it belongs to \text, "b" bold, "drop", "" plain
-    font = ""  # of the command just read, waiting for its argument
-    style = ""  # in force
-    dropping = 0
-    math_signs = text.count("$") - text.count("\\$")
-    money = math_signs % 2 == 1
-    in_env = "\\begin" in text
-    doubled = in_env and _all_doubled(text)
-    position, size = 0, len(text)
-    match_at = _TOKEN.match
-    while position < size:
-        m = match_at(text, position)
-        assert m is not None
-        kind = m.lastgroup
-        t = m.group()
-        start = position
-        position = m.end()
-        if kind == "space":
-            space = 2
-            continue
-        if dropping and t not in ("{", "}"):
-            continue
-        if kind == "num":
-            if font:
-                # \frac12 takes one digit; a font command takes one character too: \mathbf12 is not written
-                font = ""
-            out.append(Token("n", t, space))
-        elif kind == "word":
-            if style == "t" or font == "t":
-                out.append(Token("W", t, space))
-            elif style == "b" or font == "b":
-                out.append(Token("b", t, space))
-            elif style == "bb" or font == "bb":
-                out.append(_blackboard(t, space))
-            else:
-                out.append(Token("w", t, space))
-            font = ""
-        elif kind == "cmd":
-            name = t[1:].rstrip("*")
-            entry = COMMANDS.get(name)
-            if entry is None:
-                entry, position = _unknown_command(name, start, position)
-            ckind, ctext = entry
-            if ckind == "":
-                if ctext == "size":
-                    position = _skip_null_delimiter(text, position)
-                    if name in ("left", "right") and position < size and text[position] == "|":
-                        out.append(Token("o", "|(" if name == "left" else "|)", space))
-                        position += 1
-                        space = 0
-                continue
-            if ckind == "sp":
-                if ctext == "quad":
-                    out.append(Token("q", "quad", 2))
-                    space = 2
-                else:
-                    space = max(space, 1)
-                continue
-            if ckind == "drop1":
-                position = _after_argument(text, position)
-                continue
-            if ckind in ("t", "b", "bb"):
-                font = ckind
-                space = max(space, 1) if ckind == "t" and out and out[-1].kind == "n" else space
-                continue
-            if ctext in ("begin", "end"):
-                name, position = _environment_name(text, position)
-                out.append(Token("B" if ctext == "begin" else "E", name, space))
-                if ctext == "begin" and name == "array":
-                    position = _after_argument(text, position)
-            elif ckind == "k" and ctext.startswith("numset"):
-                out.append(Token("k", ctext, space))
-            else:
-                out.append(Token(ckind, ctext, space))
-            font = ""
-        elif kind == "esc":
-            c = t[1]
-            if c == "\\":
-                if doubled or not in_env:
-                    # a doubled backslash of JSON escaping: \\frac, \\{ ; a row break only inside an environment
-                    if position < size and (text[position].isalpha() or text[position] in "{}%$,!;: ()[]|#&_\\"):
-                        position -= 1
-                        if text[position + 1] == "\\":
-                            position += 1
-                    continue
-                out.append(Token("o", "\\\\", space))
-            elif c in "{}":
-                out.append(Token("o", t, space))
-                font = ""
-            elif c in ",;:!> /\n\t":
-                space = max(space, 2 if c in " ;:\n\t" else 1)
-                if c == ";" or c == " ":
-                    space = 2
-                continue
-            elif c == "$":
-                out.append(Token("m", "$", space))
-            elif c == "%":
-                out.append(Token("%", "%", space))
-            elif c == "|":
-                out.append(Token("o", "‖", space))
-            elif c in "()[]":
-                space = 2
-                continue
-            elif c in "&#_":
-                out.append(Token("o", c, space))
-            else:
-                out.append(Token("o", t, space))
-        elif kind == "dots":
-            out.append(Token("D", "...", space))
-        elif kind == "rel":
-            if t == "**":
-                out.append(Token("o", "^", space))
-            else:
-                out.append(Token("r", {"==": "=", "=<": "<="}.get(t, t), space))
-        else:
-            if t == "{":
-                fonts.append("drop" if dropping else (font or style))
-                if dropping:
-                    dropping += 1
-                    continue
-                if font in ("t", "b", "bb"):
-                    fonts[-1] = "+" + style
-                    style = font
-                    font = ""
-                    space = max(space, 1)
-                    continue
-                fonts[-1] = "{" + style
-                out.append(Token("o", "{", space))
-            elif t == "}":
-                if dropping:
-                    dropping -= 1
-                    continue
-                if fonts:
-                    mark = fonts.pop()
-                    style = mark[1:]
-                    if mark[0] == "+":
-                        space = max(space, 1)
-                        continue
-                out.append(Token("o", "}", space))
-            elif t == "$":
-                if money and position < size and text[position].isdigit():
-                    out.append(Token("m", "$", space))
-                    money = False
-                else:
-                    space = 2
-                    continue
-            elif t == "~":
-                space = max(space, 1)
-                continue
-            elif t in ",;":
-                out.append(Token(",", t, space))
-            elif t == "%":
-                out.append(Token("%", "%", space))
-            elif t in _CURRENCY:
-                out.append(Token("m", t, space))
-            elif t == "@" or t in "\x00\x01\x02":
-                raise Problem("unreadable", f"character {t!r} is no mathematics")
-            elif t == "`" or t == '"':
-                continue
-            elif t.isalpha():
-                end = position
-                while end < size and text[end].isalpha() and text[end] > "\x7f":
-                    end += 1
-                run = text[start:end]
-                position = end
-                out.append(Token("W", run, space))
-            else:
-                out.append(Token("o", t, space))
-            font = ""
-        space = 0
-        if len(out) > MAX_TOKENS:
-            raise Problem("over_limit", f"more than {MAX_TOKENS} tokens")
-    return out
-
-
-def _all_doubled(text: str) -> bool:
-    """Whether every run of backslashes has even length, as after escaping for JSON twice."""
-    i, size = text.find("\\"), len(text)
-    if i < 0:
-        return False
-    while i >= 0:
-        j = i
-        while j < size and text[j] == "\\":
-            j += 1
-        if (j - i) % 2:
-            return False
-        i = text.find("\\", j)
-    return True
-
-
-def _unknown_command(name: str, start: int, position: int) -> tuple[tuple[str, str], int]:
-    """`\\cotx` is `\\cot x`; a name with no known beginning is a symbol of its own."""
-    for size in range(min(len(name) - 1, 18), 1, -1):
-        entry = COMMANDS.get(name[:size])
-        if entry is not None:
-            return entry, start + 1 + size
-    return ("s", "\\" + name), position
-
-
-def _skip_null_delimiter(text: str, position: int) -> int:
-    """After `\\left` or `\\right`: a lone `.` stands for no bracket."""
-    while position < len(text) and text[position] == " ":
-        position += 1
-    if position < len(text) and text[position] == "." and not text[position + 1 : position + 2].isdigit():
-        return position + 1
-    return position
-
-
-def _after_argument(text: str, position: int) -> int:
-    """The position after a `{...}` argument, or where it was."""
-    at = position
-    while at < len(text) and text[at].isspace():
-        at += 1
-    if at >= len(text) or text[at] != "{":
-        return position
-    end = text.find("}", at)
-    return len(text) if end < 0 else end + 1
-
-
-def _environment_name(text: str, position: int) -> tuple[str, int]:
-    end = _after_argument(text, position)
-    return text[position:end].strip().strip("{}").rstrip("*"), end
-
-
-def _blackboard(letters: str, space: int) -> Token:
-    if letters in ("R", "Z", "N", "Q", "C"):
-        return Token("k", "numset:" + letters, space)
-    return Token("s", letters, space)
-
-
-# --------------------------------------------------------------------------------------------------------------------
 
 
 class _Parser:
@@ -376,7 +59,7 @@ class _Parser:
     def __init__(self, toks: list[Token], comma: str) -> None:
         self.toks = toks
         # several ends, so that looking a few tokens ahead needs no bounds
-        self.toks.extend(_ENDS)
+        self.toks.extend(ENDS)
         self.i = 0
         self.bars = 0
         self.open: list[str] = []
@@ -429,7 +112,7 @@ class _Parser:
             if token.kind == "" or (token.kind == "o" and token.text in closers):
                 break
             if token.kind == "o" and top and token.text in (")", "}", "\\}", "]") and self.only_closers_left():
-                self.i = len(self.toks) - len(_ENDS)
+                self.i = len(self.toks) - len(ENDS)
                 break
             if items:
                 if not last_sep:
@@ -829,13 +512,17 @@ class _Parser:
                         right = tree.mul([right, self.factor()])
                     pending = [tree.div(tree.mul(pending), right)]
                 continue
+            if kind == "m" and _is_quantity(pending) and self.toks[self.i + 1].kind not in ("n", "w", "c"):
+                self.i += 1
+                pending = [Node("money", (tree.mul(pending),), text)]
+                continue
             if kind == "c" and text in ("bmod", "mod"):
                 self.i += 1
                 pending = [Node("mod", (tree.mul(pending), self.factor()))]
                 continue
             if not self.starts_factor(token):
                 break
-            if kind in ("w", "W") and (kind == "W" or is_word(text) or _unit_like(token)):
+            if kind in ("w", "W") and (kind == "W" or is_word(text) or _unit_like(token) or self.speed_ahead()):
                 if token.text.lower() in _STOP_WORDS:
                     break
                 if _is_quantity(pending):
@@ -898,7 +585,7 @@ class _Parser:
 
     def starts_factor(self, token: Token) -> bool:
         kind = token.kind
-        if kind in ("n", "w", "W", "s", "k", "f", "b", "N", "B", "m"):
+        if kind in ("n", "w", "W", "s", "k", "f", "b", "N", "B", "m", "D"):
             return True
         if kind == "c":
             return token.text not in ("over", "choose", "atop", "pmod", "pod", "end", "bmod", "mod")
@@ -968,6 +655,19 @@ class _Parser:
         if unit is None:
             self.i = start
         return unit
+
+    def speed_ahead(self) -> bool:
+        """`m/s`, `km/h` after a number, without \\text"""
+        unit, slash, per = self.toks[self.i : self.i + 3]
+        return (
+            slash.kind == "o"
+            and slash.text == "/"
+            and unit.text in ("m", "km", "cm", "ft", "mi", "g", "kg", "L", "J", "W", "N")
+            and per.kind == "w"
+            and per.text in ("s", "h", "hr", "min", "sec", "m", "cm", "kg", "mol", "K", "L", "mL")
+            and self.toks[self.i - 1].kind == "n"
+            and self.toks[self.i + 3].text in ("", "^", "}", ",", ")", ".")
+        )
 
     def number_follows(self, j: int) -> bool:
         while self.toks[j].kind in ("w", "W"):
@@ -1198,7 +898,7 @@ class _Parser:
                 self.i += 1
                 return Node("num", (), int(text[0]))
             return self.number()
-        if kind == "w" and len(text) > 1 and text.lower() not in FUNCTIONS and text not in _PLAIN_CONSTS:
+        if kind == "w" and len(text) > 1 and text.lower() not in FUNCTIONS and text not in PLAIN_CONSTS:
             self.split_word(token, self.i, 1)
             return self.atom()
         if kind == "o" and text in ("-", "+", "±", "∓"):
@@ -1283,8 +983,8 @@ class _Parser:
         low = text.lower()
         if low in FUNCTIONS and text == low:
             return self.function(text)
-        if text in _PLAIN_CONSTS:
-            return Node("const", (), _PLAIN_CONSTS[text])
+        if text in PLAIN_CONSTS:
+            return Node("const", (), PLAIN_CONSTS[text])
         if len(text) == 1 and text.isascii():
             return self.named(text)
         if self.at_clause_end():
@@ -1313,6 +1013,9 @@ class _Parser:
         following = self.toks[self.i]
         fkind = following.kind
         if text.isdigit():
+            if fkind in ("w", "W") and following.space < 2 and following.text.lower() in ("st", "nd", "rd", "th"):
+                self.i += 1  # an ordinal
+                return Node("num", (), int(text))
             if (fkind == "o" and following.text == "_") or (fkind == "w" and following.space == 0 and self.digits_of_a_base()):
                 return self.based(text)
             if (fkind in (",", "n", "o") or following.space) and (joined := self.grouped(text, following)) is not None:
@@ -1506,10 +1209,10 @@ class _Parser:
         if low in FUNCTIONS:
             self.i += 1
             return self.function(low)
-        if text in _PLAIN_CONSTS:
+        if text in PLAIN_CONSTS:
             self.i += 1
-            return Node("const", (), _PLAIN_CONSTS[text])
-        if text in _GREEK_WORDS:
+            return Node("const", (), PLAIN_CONSTS[text])
+        if text in GREEK_WORDS:
             self.i += 1
             return self.named(text)
         if is_word(text):
@@ -1522,16 +1225,19 @@ class _Parser:
                 return special
             self.i = start
             raise _Prose
-        for length in range(min(size - 1, 6), 1, -1):
-            if low[:length] in FUNCTIONS or text[:length] == "pi" or text[:length] in ("sqrt", "theta", "alpha"):
-                self.split_word(token, self.i, length)
-                return self.letters(self.toks[self.i])
-        if low.startswith(("dx", "dy", "dt")) and size == 2:
-            self.split_word(token, self.i, 1)
-        # a letter may be followed by a function: xsin, xlog
-        self.split_word(token, self.i, 1)
-        self.i += 1
-        return self.named(text[0])
+        if size > MAX_LETTERS:
+            self.fail("a long run of letters")
+        parts: list[Token] = []
+        j = 0
+        while j < size:
+            # names inside a run: xsin, 2pi, xlog
+            length = next((n for n in range(min(size - j, 6), 1, -1) if low[j : j + n] in FUNCTIONS), 1)
+            if length == 1 and text.startswith(("pi", "theta", "alpha"), j):
+                length = 2 if text[j] == "p" else 5
+            parts.append(Token("w", text[j : j + length], 0 if j else token.space))
+            j += length
+        self.toks[self.i : self.i + 1] = parts
+        return self.letters(parts[0])
 
     def named(self, name: str) -> Node:
         """A letter, or a letter applied to brackets: `f(x)`, `P(1,2)`, `x(y-z)`."""
@@ -1542,8 +1248,11 @@ class _Parser:
             inner = self.bracket(token)
             if inner.op == "tuple" and inner.args:
                 return Node("call", inner.args, name)
-            if inner.op in ("interval", "list", "rel", "choice", "text"):
+            if inner.op in ("interval", "list", "rel", "text"):
                 self.fail("brackets that cannot follow a letter")
+            if (self.is_op("^") or self.is_op("!")) and name.islower() and name not in ("f", "g", "h"):
+                # k(d-k)! is k times a factorial, x(y-z)^2 is x times a square
+                return tree.mul([Node("sym", (), name), self.postfix(inner)])
             return Node("call", (inner,), name)
         if token.kind == "o" and token.text == "'":
             primes = ""
@@ -1801,9 +1510,7 @@ class _Parser:
 
     def round_or_square(self, opener: str) -> Node:
         """round or square := opener items closer ; two items and unlike or half-open brackets make an interval"""
-        choice = self.choice(opener)
-        if choice is not None:
-            return choice
+        alone = self.i == 0 or self.toks[self.i - 1].kind in (",", "q", "r")
         self.i += 1
         self.open.append(opener)
         bars, self.bars = self.bars, 0
@@ -1842,8 +1549,8 @@ class _Parser:
             self.fail("unlike brackets")
         if opener == "⟨":
             return Node("tuple", (node,))
-        if opener == "[":
-            return Node("bracket", (node,)) if len(self.open) == 0 and self.toks[self.i].kind in ("", ",", "q") else node
+        if opener == "[" and node.op != "matrix":
+            return Node("bracket", (node,)) if alone and not self.open and self.toks[self.i].kind in ("", ",", "q") else node
         return node
 
     def bracket_items(self, closers: tuple[str, ...]) -> Node:
@@ -1879,25 +1586,6 @@ class _Parser:
                     tight = True
             j += 1
         return "thousands" if tight and spaced else "list"
-
-    def choice(self, opener: str) -> Node | None:
-        """choice := "(" letter ")" : an option; only at the start of the text, and what follows is its content"""
-        if opener != "(" or self.i != 0 or self.floor:
-            return None
-        letter, close = self.toks[1], self.toks[2]
-        if letter.kind not in ("w", "W", "b", "s") or len(letter.text) != 1 or close.text != ")" or not letter.text.isalpha():
-            return None
-        after = self.toks[3]
-        if after.kind == "":
-            self.i = 3
-            return Node("choice", (), letter.text.upper())
-        if after.kind in ("o", "r") and after.text not in ("-", "(", "{", "\\{", "[", ":", ".", "±", "|("):
-            return None
-        if letter.kind == "w" and letter.text not in "ABCDEFGHabcd":
-            return None
-        if after.kind == "o" and after.text == "(" and letter.kind == "w":
-            return None
-        return None
 
     def set_braces(self) -> Node:
         """set := "\\{" items "\\}" | "\\{" item ("|"|":") conditions "\\}" """
@@ -2298,7 +1986,7 @@ def _all_words(toks: list[Token]) -> bool:
     for token in toks:
         if token.kind == "w":
             real = real or is_word(token.text) or (len(token.text) >= 3 and token.text.isupper())
-            if len(token.text) > 1 and not is_word(token.text) and (token.text in _PLAIN_CONSTS or token.text.lower() in FUNCTIONS):
+            if len(token.text) > 1 and not is_word(token.text) and (token.text in PLAIN_CONSTS or token.text.lower() in FUNCTIONS):
                 return False
         elif token.kind == "W":
             real = real or len(token.text) > 1 or not token.text.isascii()
@@ -2376,7 +2064,7 @@ def _read(toks: list[Token], comma: str) -> Node:
     try:
         return _Parser(toks, comma).document()
     except _Prose:
-        while toks and toks[-1] is _END:
+        while toks and toks[-1] is END:
             toks.pop()
         return _sentence(toks)
 
@@ -2421,6 +2109,8 @@ def parse(text: str, comma: str = "auto") -> Node:
     """
     if len(text) > MAX_CHARS:
         raise Problem("over_limit", f"longer than {MAX_CHARS} characters")
+    if "{:" in text or "{=" in text:
+        text = text.replace("{:}", ":").replace("{=}", "=")
     if "<sup>" in text or "<sub>" in text:
         for a, b in (("<sup>", "^{"), ("</sup>", "}"), ("<sub>", "_{"), ("</sub>", "}")):
             text = text.replace(a, b)

@@ -89,7 +89,6 @@ _add("Hz", 10**6, "MHz")
 _add("ohm", 1, "ohm ohms")
 _add("bit", 1, "bit bits")
 _add("rad", 1, "rad rads radian radians")
-_add("MiB", 1, "MiB")
 
 _SPEEDS: Final = {"mph": ("mile", "hour"), "kph": ("km", "hour"), "kmh": ("km", "hour"), "fps": ("foot", "second")}
 _MONEY: Final[dict[str, str]] = {
@@ -99,7 +98,7 @@ _MONEY: Final[dict[str, str]] = {
 }  # fmt: skip
 _PLAIN_SAFE: Final = frozenset(
     "km cm mm dm kg mg ml mL cl km kms cms hr hrs min mins sec secs ft yd yds lb lbs oz mph kph kmh fps Hz kHz MHz "
-    "kPa kJ kW kN mol rad gal yr yrs wk wks usd USD rmb".split()
+    "kPa kJ kW kN mol rad gal yr yrs wk wks usd USD rmb pct deg sq MiB GiB KiB kB MB GB TB".split()
 )
 """Short units that are not a product of letters even without `\\text`: `35cm`. A lone `m` is left to be a symbol."""
 _GENERIC: Final = frozenset(
@@ -190,7 +189,7 @@ def read_unit(parts: list[str], *, plain: bool = False) -> Unit | None:
         return None
     if plain:
         first = parts[0]
-        if first in _PLAIN_SAFE or first.lower() in _MONEY or first.lower() in _GENERIC:
+        if first in _PLAIN_SAFE or first.lower() in _MONEY or (len(first) > 3 and first.lower() in _GENERIC):
             return _read(tuple(parts))
         if len(first) > 3 and first.lower() in _BASE:
             return _read(tuple(parts))

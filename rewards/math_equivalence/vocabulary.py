@@ -114,9 +114,6 @@ _put("m", "euro texteuro", "€")
 _put("m", "yen textyen", "¥")
 _put("%", "percent textpercent", "%")
 
-NAME_PREFIXES: Final = tuple(sorted((n for n in COMMANDS if len(n) > 1), key=len, reverse=True))
-"""For `\\cotx`, `\\pik`, `\\quadx`: a command glued to the letters after it."""
-
 UNICODE: Final[dict[int, str]] = {
     ord(a): b
     for a, b in {
@@ -129,7 +126,7 @@ UNICODE: Final[dict[int, str]] = {
         "∖": r"\setminus ", "∈": r"\in ", "∉": r"\notin ", "⊂": r"\subset ", "⊆": r"\subseteq ", "∀": r"\forall ",
         "∃": r"\exists ", "∧": r"\wedge ", "∨": r"\vee ", "⇒": r"\Rightarrow ", "⇔": r"\iff ", "→": r"\to ",
         "∑": r"\sum ", "∏": r"\prod ", "∫": r"\int ", "∂": r"\partial ", "∇": r"\nabla ", "∠": r"\angle ",
-        "△": r"\triangle ", "°": r"{}^{\circ}", "º": r"{}^{\circ}", "˚": r"{}^{\circ}", "′": "'", "’": "'",
+        "△": r"\triangle ", "°": r"^{\circ}", "º": r"^{\circ}", "˚": r"^{\circ}", "′": "'", "’": "'",
         "‘": "'", "ʹ": "'", "″": "''", "“": '"', "”": '"', "⌊": r"\lfloor ", "⌋": r"\rfloor ", "⌈": r"\lceil ",
         "⌉": r"\rceil ", "⟨": r"\langle ", "⟩": r"\rangle ", "〈": r"\langle ", "〉": r"\rangle ", "（": "(", "）": ")",
         "［": "[", "］": "]", "【": "[", "】": "]", "｛": "{", "｝": "}", "，": ",", "、": ",", "；": ";", "：": ":",
@@ -142,7 +139,7 @@ UNICODE: Final[dict[int, str]] = {
         "ρ": r"\rho ", "σ": r"\sigma ", "τ": r"\tau ", "υ": r"\upsilon ", "φ": r"\phi ", "ϕ": r"\phi ", "χ": r"\chi ",
         "ψ": r"\psi ", "ω": r"\omega ", "Γ": r"\Gamma ", "Δ": r"\Delta ", "∆": r"\Delta ", "Θ": r"\Theta ",
         "Λ": r"\Lambda ", "Ξ": r"\Xi ", "Π": r"\Pi ", "Σ": r"\Sigma ", "Φ": r"\Phi ", "Ψ": r"\Psi ", "Ω": r"\Omega ",
-        "℃": r"{}^{\circ}\mathrm{C}", "℉": r"{}^{\circ}\mathrm{F}", "％ ": "%", "‰": r"\text{permille}",
+        "℃": r"^{\circ}\mathrm{C}", "℉": r"^{\circ}\mathrm{F}", "％ ": "%", "‰": r"\text{permille}",
         "㎝": r"\text{cm}", "㎜": r"\text{mm}", "㎞": r"\text{km}", "㎏": r"\text{kg}", "㎡": r"\text{m}^{2}",
         "㎥": r"\text{m}^{3}", "㎠": r"\text{cm}^{2}", "㎤": r"\text{cm}^{3}",
         "\u00a0": " ", "\u2002": " ", "\u2003": " ", "\u2004": " ", "\u2005": " ", "\u2007": " ", "\u2008": " ",
