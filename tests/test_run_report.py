@@ -255,8 +255,8 @@ def test_training_groups_of_both_ends_are_shown(tmp_path: Path) -> None:
         rows = [
             {"step": step, "prompt": '[{"role": "user", "content": "1+1=?"}]',
              "completion": f"answer {r} {HOSTILE[0]}",
-             "gold": "2", "reward": r, "advantage": (r or 0.0) - 0.5, "group": "g", "math/status": "scored", "math/score": r,
-             "math/reason": "ok", "math/detail": "", "truncated": False}
+             "gold": "2", "reward": r, "advantage": (r or 0.0) - 0.5, "group": "g",
+             "math/status": "scored", "math/score": r, "math/reason": "ok", "math/detail": "", "truncated": False}
             for r in (0.0, 1.0, None)
         ]  # fmt: skip
         columns = {key: [row[key] for row in rows] for key in rows[0]}
