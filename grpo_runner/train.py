@@ -26,7 +26,7 @@ from datasets import Dataset
 from transformers import AutoModelForCausalLM, AutoTokenizer, PrinterCallback, ProgressCallback
 from trl import GRPOConfig
 
-from grpo_runner import curve, memory
+from grpo_runner import curve, memory, report
 from grpo_runner.callbacks import Midway, Recorder, StopWhenAsked, say_line, write_jsonl
 from grpo_runner.config import RunConfig
 from grpo_runner.data import Questions, difficulty_of
@@ -429,6 +429,7 @@ def run(
         (config.out / "summary.json").write_text(json.dumps(summary.as_row(), indent=2) + "\n", encoding="utf-8")
         if planned is not None:
             say_main(memory.compare(planned, torch.cuda.max_memory_allocated()))
+        report.write(config.out)
         say_main(_closing(summary, config))
     return summary
 
@@ -551,7 +552,7 @@ def _closing(summary: Summary, config: RunConfig) -> str:
             f"held-out greedy accuracy {summary.before.greedy.value:.1%} -> {summary.after.greedy.value:.1%} "
             f"in {summary.steps} steps, {summary.completions_generated} completions, {summary.seconds['total']:.0f} s"
         )
-    lines.append(f"written   {config.out}: {summary.model_folder.name}/, metrics.jsonl, completions/, reward.png")
+    lines.append(f"written   {config.out}: {summary.model_folder.name}/, report.html, metrics.jsonl, completions/, reward.png")
     return "\n".join(lines)
 
 
