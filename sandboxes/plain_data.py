@@ -212,6 +212,20 @@ def _hashable(items: Iterable[Any]) -> list[Any]:
     return todo
 
 
+def _in_order(kind: type[set[Any]] | type[frozenset[Any]], elements: list[Any]) -> Any:
+    """A set that iterates as the one that was sent where its table can be got by one of the two ways there are.
+
+    `{12, 13, 14, 15, 16}` written in a script iterates 16 first, `set([12, 13, 14, 15, 16])` 12 first: both are right,
+    and data sets have tests that a program passes by one and fails by the other (`tuple(s)`, MBPP 341).
+    """
+    made = kind(elements)
+    if 1 < len(elements) < 10_000 and list(made) != elements:
+        other = kind(set(frozenset(elements)))
+        if list(other) == elements:
+            return other
+    return made
+
+
 def decode(encoded: Any, *, resolve: Callable[[Handle], Any] | None = None) -> Any:
     """The value of an encoded form that comes from an untrusted box.
 
@@ -247,7 +261,7 @@ def decode(encoded: Any, *, resolve: Callable[[Handle], Any] | None = None) -> A
         if tag in ("S", "z"):
             elements = [walk(child, below) for child in item[1:]]
             try:
-                return (set if tag == "S" else frozenset)(_hashable(elements))
+                return _in_order(set if tag == "S" else frozenset, _hashable(elements))
             except TypeError:
                 return Opaque("set")
         if tag in ("d", "o", "n", "g"):
