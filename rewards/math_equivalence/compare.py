@@ -21,6 +21,7 @@ from rewards.math_equivalence import numeric, tree
 from rewards.math_equivalence.exact import Quick, Undefined, Unsupported, digit_strings_differ, quick_number
 from rewards.math_equivalence.expressions import (
     is_scalar,
+    order,
     products,
     same_scalar,
     substitute,
@@ -215,10 +216,16 @@ class Reading:
             except Problem:
                 continue
             if other != node and other not in found:
-                if mode == "decimal" and self.role == "gold" and not _decimal_comma_gold(self.text):
+                if mode == "decimal" and not self._may_be_decimal():
                     continue
                 found.append(other)
         return found
+
+    def _may_be_decimal(self) -> bool:
+        """One comma in all, or semicolons between the values: `0,75` and `(0,5; 1,5)`, but not `-1,0,1`."""
+        if self.role == "gold" and not _decimal_comma_gold(self.text):
+            return False
+        return ";" in self.text or (self.text.count(",") == 1 and not any(c in self.text for c in "([{"))
 
     def __repr__(self) -> str:
         return f"Reading({self.text!r}, {self.role!r}, {self.type_name})"
@@ -373,6 +380,8 @@ def equal(gold: Reading, answer: Reading, policy: Policy = DEFAULT_POLICY) -> De
         found = _Comparison(policy).top(gold.node, answer.node)
         if found.equal is not True and found.rule != "over_limit" and ("," in gold.text or "," in answer.text):
             found = _other_readings(gold, answer, policy, found)
+        if found.equal is not True and found.rule != "over_limit":
+            found = _unit_letters(gold, answer, policy, found)
     except RecursionError:
         return Decision(False, "over_limit", "nested too deep")
     return found
@@ -390,6 +399,23 @@ def _other_readings(gold: Reading, answer: Reading, policy: Policy, first: Decis
             continue
         if (found := _Comparison(policy).top(gold.node, a)).equal:
             return found
+    return first
+
+
+def _unit_letters(gold: Reading, answer: Reading, policy: Policy, first: Decision) -> Decision:
+    """`3 m` for a gold of 3, `3m` for `3 \\text{ m}`: a lone letter as a unit, where the other side has no such symbol."""
+    g, a = gold.node, answer.node
+    assert g is not None and a is not None
+    for reading, node, other in ((answer, a, g), (gold, g, a)):
+        if node.op == "mul" and len(reading.text) < 80 and (other.op == "qty" or other.op in NUMERIC):
+            try:
+                again = parse(reading.text, "auto", "tight" if other.op == "qty" else "spaced")
+            except Problem:
+                continue
+            if again.op == "qty":
+                found = _Comparison(policy).top(*((g, again) if reading is answer else (again, a)))
+                if found.equal:
+                    return found
     return first
 
 
@@ -457,6 +483,7 @@ class _Comparison:
     # ---- the top
 
     def top(self, gold: Node, answer: Node) -> Decision:
+        gold, answer = _declared(gold), _declared(answer)
         if not self.policy.unevaluated and answer.op == "calc" and gold.op in ("num", "dec"):
             return Decision(False, "unevaluated")
         found = self.same(gold, answer)
@@ -493,6 +520,8 @@ class _Comparison:
         if "call" in (g.op, a.op) and "tuple" in (g.op, a.op):
             return self.points(g, a)
         if g.op in _MANY or a.op in _MANY or _has_pm(g) or _has_pm(a):
+            if "mul" in (g.op, a.op) and (letters := _letters_of(g)) is not None and letters == _letters_of(a):
+                return Decision(True, "equal_choice")
             return self.many(g, a)
         if g.op == "ratio" or a.op == "ratio":
             return self.ratios(g, a)
@@ -564,6 +593,8 @@ class _Comparison:
         point = self.points(g, a)
         if point.equal:
             return point
+        if g.op == a.op == "sym" and (letter := _letter(g)) is not None and letter == _letter(a):
+            return Decision(True, "equal_choice")
         return Decision(same, rule)
 
     def scalar(self, g: Node, a: Node) -> tuple[bool | None, str]:
@@ -1019,6 +1050,9 @@ class _Comparison:
                 and all(n.op == "sym" for n in (*one[0].args, *other[0].args))
             ):
                 mapping = {y.value: x for x, y in zip(one[0].args, other[0].args, strict=True) if x != y}
+                free = traits(renamed).alone if mapping and is_scalar(renamed) else frozenset()
+                if any(x.value in free for x in mapping.values()):
+                    return Decision(False, "value_differs", "the argument is another letter")
                 if mapping:
                     renamed = substitute(renamed, mapping)
                     function = True
@@ -1159,6 +1193,8 @@ class _Comparison:
                 found = self.ordered(values_l, values_r)
                 return found if found.equal or not (left.loose and right.loose) else self.unordered(values_l, values_r)
             return self.ordered(values_l, values_r)
+        if left.bracket_pair and right.bracket_pair and order(values_l[0], values_l[1]) == -1:
+            return self.ordered(values_l, values_r)  # closed intervals
         expanded_l, expanded_r = _expand_all(values_l), _expand_all(values_r)
         if expanded_l is None or expanded_r is None:
             return Decision(False, "over_limit")
@@ -1166,7 +1202,7 @@ class _Comparison:
             if left.bracket_pair and right.is_set or right.bracket_pair and left.is_set:
                 return _NO_TYPE
             expanded_l, expanded_r = self.distinct(expanded_l), self.distinct(expanded_r)
-        elif len(expanded_r) > len(expanded_l) and len(self.distinct(expanded_l)) == len(expanded_l):
+        elif len(expanded_r) > len(expanded_l) > 1 and len(self.distinct(expanded_l)) == len(expanded_l):
             expanded_r = self.distinct(expanded_r)  # an element said twice does no harm where the gold has none twice
         found = self.unordered(expanded_l, expanded_r, parameter=parameter, family=left.family)
         if found.equal:
@@ -1358,6 +1394,19 @@ def _integration_constant(g: Node, a: Node, gold: frozenset[str], answer: frozen
     return {theirs[0]: Node("sym", (), ours[0])}
 
 
+def _declared(node: Node) -> Node:
+    """`x = kπ, k ∈ Z` as one value under a condition."""
+    if node.op != "list":
+        return node
+    kept = [
+        a for a in node.args
+        if not (a.op == "rel" and a.value == ("in",) and a.args[1].op == "numset" and a.args[1].value[0] in "ZN")
+    ]  # fmt: skip
+    if len(kept) == len(node.args) or not kept:
+        return node
+    return Node("where", (kept[0] if len(kept) == 1 else Node("list", tuple(kept), node.value),), "integer")
+
+
 def _is_inequality(node: Node) -> bool:
     if node.op == "rel":
         return any(s in ("<", "<=", ">", ">=", "!=") for s in node.value)
@@ -1388,9 +1437,31 @@ def _same_variable(x: Node, y: Node) -> bool:
 
 
 def _holds_matrix(node: Node) -> bool:
+    if node.op == "sym":
+        return ":" in node.value and node.value[-2:] in (":i", ":j", ":k")
     if node.op not in _ARITHMETIC:
         return False
     return any(a.op == "matrix" or _holds_matrix(a) for a in node.args)
+
+
+_AXES: Final = ("i", "j", "k")
+
+
+def _along_axes(node: Node) -> tuple[int, int, tuple[Node, ...]] | None:
+    """`3i - 2j` with bold, hatted or arrowed letters as the column of its coefficients."""
+    if node.op not in ("add", "mul", "neg", "sym", "div"):
+        return None
+    names = traits(node).alone
+    if not names or any(":" in n and n.partition(":")[2] not in _AXES for n in names):
+        return None
+    axes = {n: n.partition(":")[2] for n in names if ":" in n}
+    if not axes or len(set(axes.values())) != len(axes):
+        return None
+    width = 3 if "k" in axes.values() else 2
+    cells = []
+    for axis in _AXES[:width]:
+        cells.append(substitute(node, {n: tree.ONE if a == axis else tree.ZERO for n, a in axes.items()}))
+    return width, 1, tuple(cells)
 
 
 def _as_matrix(node: Node) -> tuple[int, int, tuple[Node, ...]] | None:
@@ -1408,6 +1479,9 @@ def _as_matrix(node: Node) -> tuple[int, int, tuple[Node, ...]] | None:
         return (len(node.args), 1, node.args) if node.args else None
     if node.op == "list" and len(node.args) == 1:
         return _as_matrix(node.args[0])
+    axes = _along_axes(node)
+    if axes is not None:
+        return axes
     if node.op == "add":
         parts = [_as_matrix(a) for a in node.args]
         known = [p for p in parts if p is not None]

@@ -54,9 +54,10 @@ _OPENERS: Final = {"(": ")", "[": "]", "{": "}", "\\{": "\\}", "⟨": "⟩", "�
 class _Parser:
     """Recursive descent with implicit products. `comma` says what `1,234` is: `thousands`, `list` or `decimal`."""
 
-    __slots__ = ("bars", "comma", "floor", "i", "open", "toks")
+    __slots__ = ("bars", "comma", "floor", "i", "open", "toks", "unit_letters")
 
-    def __init__(self, toks: list[Token], comma: str) -> None:
+    def __init__(self, toks: list[Token], comma: str, unit_letters: str = "") -> None:
+        self.unit_letters = unit_letters
         self.toks = toks
         # several ends, so that looking a few tokens ahead needs no bounds
         self.toks.extend(ENDS)
@@ -109,7 +110,9 @@ class _Parser:
             while (sep := self.separator(top)) is not None:
                 last_sep = sep if last_sep in ("", "quad") or sep in ("or", "and", ";") else last_sep
             token = self.toks[self.i]
-            if token.kind == "" or (token.kind == "o" and token.text in closers):
+            if token.kind == "" or (
+                token.kind == "o" and token.text in closers and (token.text != "[" or self.closes_half_open())
+            ):
                 break
             if token.kind == "o" and top and token.text in (")", "}", "\\}", "]") and self.only_closers_left():
                 self.i = len(self.toks) - len(ENDS)
@@ -219,8 +222,12 @@ class _Parser:
                 self.i += 1
                 modulus = self.sum()
                 node = _congruence(node, modulus) if node.op in ("rel", "cong") else Node("mod", (node, modulus))
+            elif token.kind == "o" and token.text == "(" and self.toks[self.i + 2].text == "in":
+                node = self.condition(node)
             elif token.kind in ("w", "W") and token.text.lower() in QUALIFIERS or (
-                token.kind == "o" and token.text in ("forall", ":") and node.op in ("rel", "tuple", "list")
+                token.kind == "o"
+                and (token.text == "forall" or (token.text == ":" and "\\{" not in self.open))
+                and node.op in ("rel", "tuple", "list")
             ):
                 node = self.condition(node)
             else:
@@ -372,6 +379,8 @@ class _Parser:
             signs.append(sign)
         if not signs:
             return left
+        if signs == ["≡"] and sides[1].op == "mod":
+            return Node("cong", (left, *sides[1].args))
         return Node("rel", tuple(sides), tuple(signs))
 
     def ratio(self) -> Node:
@@ -382,8 +391,8 @@ class _Parser:
             token.kind in ("w", "W") and token.text.lower() == "to" and exact_of(left) is not None
         ):
             return left
-        if self.bars and left.op in ("sym", "call", "rel", "tuple"):
-            return left
+        if self.open and self.open[-1] == "\\{":
+            return left  # {x : x > 3}
         terms = [left]
         start = self.i - 1
         while True:
@@ -522,7 +531,23 @@ class _Parser:
                 continue
             if not self.starts_factor(token):
                 break
-            if kind in ("w", "W") and (kind == "W" or is_word(text) or _unit_like(token) or self.speed_ahead()):
+            if kind == "c" and text == "frac" and self.toks[self.i + 2].kind == "W" and _is_quantity(pending):
+                unit = self.unit()
+                if unit is not None:
+                    pending = [_quantity(tree.mul(pending), unit)]
+                    continue
+            if (
+                kind == "W"
+                and len(text) == 1
+                and text.isascii()
+                and (text not in _UNIT_LETTERS or not self.after_number())
+                and not (text in "apAP" and self.toks[self.i + 1].text == ".")
+            ):
+                pending.append(self.factor())
+                continue
+            if kind in ("w", "W") and (
+                kind == "W" or is_word(text) or _unit_like(token) or self.speed_ahead() or self.unit_letter(token)
+            ):
                 if token.text.lower() in _STOP_WORDS:
                     break
                 if _is_quantity(pending):
@@ -591,6 +616,8 @@ class _Parser:
             return token.text not in ("over", "choose", "atop", "pmod", "pod", "end", "bmod", "mod")
         if kind == "o":
             text = token.text
+            if text == "(" and self.toks[self.i + 1].kind in ("w", "s") and self.toks[self.i + 2].text == "in":
+                return False  # kπ (k ∈ Z)
             if text in ("(", "{", "\\{", "⟨", "⌊", "⌈", "|(", "angle", "triangle", "neg", "measuredangle", "square"):
                 return text != "(" or not self.mod_ahead()
             if text == "[":
@@ -626,6 +653,8 @@ class _Parser:
             elif kind == "o" and text == "/" and self.toks[self.i + 1].kind in ("w", "W", "n"):
                 parts.append("/")
                 self.i += 1
+            elif kind == "c" and text == "frac" and (fraction := self.unit_fraction()) is not None:
+                parts.extend(fraction)
             elif kind == "o" and text == "^":
                 exponent = self.unit_exponent()
                 if exponent is None:
@@ -656,6 +685,41 @@ class _Parser:
             self.i = start
         return unit
 
+    def unit_fraction(self) -> list[str] | None:
+        """`\\frac{\\text{m}}{\\text{s}^2}` as a unit"""
+        start = self.i
+        self.i += 1
+        sides: list[list[str]] = []
+        for _ in range(2):
+            if not self.take_op("{"):
+                break
+            side: list[str] = []
+            while True:
+                token = self.toks[self.i]
+                if token.kind == "W":
+                    side.append(token.text)
+                    self.i += 1
+                elif token.kind == "o" and token.text == "^" and (exponent := self.unit_exponent()) is not None:
+                    side.append("^" + exponent)
+                else:
+                    break
+            if not side or not self.take_op("}"):
+                break
+            sides.append(side)
+        if len(sides) == 2:
+            return [*sides[0], "/", *sides[1]]
+        self.i = start
+        return None
+
+    def unit_letter(self, token: Token) -> bool:
+        """`3 m`, `2 m^2` without \\text: only when asked for, since `3m` may be a product"""
+        if not self.unit_letters or token.text not in ("m", "s", "g", "h", "L", "l", "N", "J", "W", "V", "A"):
+            return False
+        if self.unit_letters == "spaced" and token.space != 2:
+            return False
+        after = self.toks[self.i + 1]
+        return self.toks[self.i - 1].kind == "n" and (after.kind in ("", ",") or after.text in ("^", "/", ".", ")"))
+
     def speed_ahead(self) -> bool:
         """`m/s`, `km/h` after a number, without \\text"""
         unit, slash, per = self.toks[self.i : self.i + 3]
@@ -668,6 +732,9 @@ class _Parser:
             and self.toks[self.i - 1].kind == "n"
             and self.toks[self.i + 3].text in ("", "^", "}", ",", ")", ".")
         )
+
+    def after_number(self) -> bool:
+        return self.toks[self.i - 1].kind in ("n", "N") or self.toks[self.i - 1].text == "}"
 
     def number_follows(self, j: int) -> bool:
         while self.toks[j].kind in ("w", "W"):
@@ -802,7 +869,8 @@ class _Parser:
     def degrees(self, node: Node) -> Node:
         """`20°`, and `20°C` as a temperature"""
         token = self.toks[self.i]
-        if token.kind in ("W", "w") and token.text in ("C", "F", "K") and (token.kind == "W" or token.space == 0):
+        following = self.toks[self.i + 1]
+        if token.kind in ("W", "w") and token.text in ("C", "F", "K") and following.kind in ("", ",", "q", "W"):
             self.i += 1
             unit = read_unit(["deg" + token.text])
             if unit is not None:
@@ -1044,7 +1112,7 @@ class _Parser:
             if after.kind == "n" and after.space == 0 and following.space == 0 and after.text.isdigit() and len(after.text) <= 2:
                 self.i += 2  # 1.000,50
                 return _decimal(whole + digits, after.text)
-        if fkind == "c" and following.text == "overline" or (fkind == "o" and following.text == "("):
+        if fkind == "c" and following.text in ("overline", "bar") or (fkind == "o" and following.text == "("):
             repeating = self.repeating(whole or "0", digits)
             if repeating is not None:
                 return repeating
@@ -1059,7 +1127,8 @@ class _Parser:
         j = self.i
         while (t := self.toks[j]).kind in ("w", "n") and t.space == 0 and all(c in "0123456789ABCDEF" for c in t.text):
             j += 1
-        return j > self.i and self.toks[j].text == "_" and self.toks[j].kind == "o"
+        base = self.toks[j + 2 if self.toks[j + 1].text == "{" else j + 1].text
+        return j > self.i and self.toks[j].text == "_" and (base in ("16", "12", "11", "13", "14", "15", "hex"))
 
     def based(self, digits: str) -> Node:
         """based := digits "_" base"""
@@ -1078,7 +1147,7 @@ class _Parser:
         if self.toks[j].text == ".":
             j += 1
         opener = self.toks[j]
-        if opener.kind == "c" and opener.text == "overline":
+        if opener.kind == "c" and opener.text in ("overline", "bar"):
             j += 1
             if self.toks[j].text == "{":
                 closer = "}"
@@ -1262,7 +1331,7 @@ class _Parser:
         return Node("sym", (), name)
 
     def root(self) -> Node:
-        """root := "sqrt" ("[" index "]")? argument"""
+        """root := "sqrt" ("[" index "]")? argument ; `\\sqrt 13` means the root of 13 to whoever writes it"""
         index: Node = TWO
         if self.is_op("[") and not self.closes_half_open():
             self.i += 1
@@ -1270,7 +1339,7 @@ class _Parser:
             index = self.sum()
             self.open.pop()
             self.expect("]")
-        radicand = self.argument()
+        radicand = self.number() if self.toks[self.i].kind == "n" else self.argument()
         return Node("root", (radicand, index))
 
     def command(self, token: Token) -> Node:
@@ -1476,7 +1545,11 @@ class _Parser:
         token = self.toks[self.i]
         if upper and token.kind == "o" and token.text == "°":
             self.fail("a degree sign alone")
-        top = self.argument(script=True)
+        if token.kind == "n" and token.text.isdigit() and len(token.text) < 19:
+            self.i += 1
+            top = Node("num", (), int(token.text))
+        else:
+            top = self.argument(script=True)
         if self.is_op("{") and self.toks[self.i + 1].text == "}":
             self.i += 2
         token = self.toks[self.i]
@@ -1700,6 +1773,7 @@ class _Prose(Exception):
 _SETLIKE: Final = frozenset({"set", "interval", "union", "inter", "minus", "build", "numset"})
 _STOP_WORDS: Final = AND_WORDS | OR_WORDS | QUALIFIERS | {"to", "mod", "modulo", "is", "are", "equals", "in"}
 _ACCENTS: Final = {"overrightarrow": "vec", "widehat": "hat", "overline": "bar", "widetilde": "tilde"}
+_UNIT_LETTERS: Final = frozenset("msghLlNJWVAKCF")
 _MATRICES: Final = {
     "matrix": "", "pmatrix": "(", "bmatrix": "(", "Bmatrix": "{", "vmatrix": "|", "Vmatrix": "‖", "smallmatrix": "",
     "psmallmatrix": "(", "bsmallmatrix": "(", "array": "", "column": "(",
@@ -1775,6 +1849,12 @@ def _phrase(words: list[str]) -> Node | None:
     value = number_words(words)
     if value is not None:
         return Node("num", (), _whole(Fraction(*value)))
+    for size in range(len(words) - 1, max(len(words) - 5, 0), -1):
+        value = number_words(words[:size])
+        if value is not None and words[0] not in ("half", "quarter", "a", "an"):
+            unit = read_unit(words[size:])
+            if unit is not None:
+                return _quantity(Node("num", (), _whole(Fraction(*value))), unit)
     return None
 
 
@@ -1965,6 +2045,7 @@ def _sentence(toks: list[Token]) -> Node:
     """A sentence: its words, and the numbers in it."""
     words: list[str] = []
     numbers: list[Node] = []
+    code = False
     for j, token in enumerate(toks):
         if token.kind in ("w", "W", "s", "b", "k", "f"):
             words.append(token.text.lower().removeprefix("numset:"))
@@ -1976,7 +2057,8 @@ def _sentence(toks: list[Token]) -> Node:
                 numbers.append(tree.neg(value) if minus else value)
         elif token.kind in ("r", "m", "%") or (token.kind == "o" and token.text not in (".", "!", "?", "{", "}", "'", ":")):
             words.append(token.text)
-    negated = any(w in NEGATIONS for w in words)
+            code = code or token.kind == "r" or token.text not in ("$", "%", "-", "*")
+    negated = code or any(w in NEGATIONS for w in words)
     return Node("text", () if negated else tuple(numbers[:8]), " ".join(words))
 
 
@@ -1985,11 +2067,13 @@ def _all_words(toks: list[Token]) -> bool:
     real = False
     for token in toks:
         if token.kind == "w":
-            real = real or is_word(token.text) or (len(token.text) >= 3 and token.text.isupper())
+            joins = token.text.lower() in AND_WORDS or token.text.lower() in OR_WORDS
+            real = real or (is_word(token.text) and not joins) or (len(token.text) >= 3 and token.text.isupper())
             if len(token.text) > 1 and not is_word(token.text) and (token.text in PLAIN_CONSTS or token.text.lower() in FUNCTIONS):
                 return False
         elif token.kind == "W":
-            real = real or len(token.text) > 1 or not token.text.isascii()
+            joins = token.text.lower() in AND_WORDS or token.text.lower() in OR_WORDS
+            real = real or (len(token.text) > 1 and not joins) or not token.text.isascii()
         elif token.kind == "," or (token.kind == "o" and token.text in (".", "!", "?", "'", ":", "-", "{", "}")):
             continue
         else:
@@ -2049,7 +2133,7 @@ def _option(toks: list[Token], comma: str) -> Node | None:
     return Node("choice", (content,), letter.text.upper())
 
 
-def _read(toks: list[Token], comma: str) -> Node:
+def _read(toks: list[Token], comma: str, unit_letters: str = "") -> Node:
     if _all_words(toks):
         words = [t.text.lower() for t in toks if t.kind in ("w", "W")]
         if any(t.text == "'" for t in toks):
@@ -2062,7 +2146,7 @@ def _read(toks: list[Token], comma: str) -> Node:
     if spaced is not None:
         return spaced
     try:
-        return _Parser(toks, comma).document()
+        return _Parser(toks, comma, unit_letters).document()
     except _Prose:
         while toks and toks[-1] is END:
             toks.pop()
@@ -2096,31 +2180,32 @@ def _spaced_numbers(toks: list[Token]) -> Node | None:
     return Node("seq", tuple(numbers))
 
 
-def parse(text: str, comma: str = "auto") -> Node:
+def parse(text: str, comma: str = "auto", unit_letters: str = "") -> Node:
     """The tree of a text.
 
     Args:
         text: an answer: LaTeX, plain text or unicode.
         comma: what a comma between digits is: `auto` (thousands before exactly three digits outside brackets, else a
             separator), `thousands`, `list`, or `decimal`.
+        unit_letters: whether a lone letter after a number is a unit: `""` never, `spaced` in `3 m`, `tight` in `3m` too.
 
     Raises:
         Problem: `empty`, `unreadable` or `over_limit`.
     """
     if len(text) > MAX_CHARS:
         raise Problem("over_limit", f"longer than {MAX_CHARS} characters")
+    while len(text) > 4 and text.startswith("**") and text.endswith("**"):
+        text = text[2:-2].strip()  # Markdown's bold
     if "{:" in text or "{=" in text:
         text = text.replace("{:}", ":").replace("{=}", "=")
     if "<sup>" in text or "<sub>" in text:
         for a, b in (("<sup>", "^{"), ("</sup>", "}"), ("<sub>", "_{"), ("</sub>", "}")):
             text = text.replace(a, b)
     toks = tokens(fold_unicode(text))
-    while toks and (toks[-1].kind in (",", "q") or toks[-1].text in (".", "\\", "\\\\", "-->") or toks[-1].text == "*"):
+    while toks and (toks[-1].kind in (",", "q") or toks[-1].text in (".", "\\", "\\\\", "-->")):
         toks.pop()
-    while toks and (toks[0].kind in (",", "q") or toks[0].text in ("*", ":", ".")):
+    while toks and (toks[0].kind in (",", "q") or toks[0].text in (":", ".")):
         del toks[0]
-    while len(toks) > 2 and toks[0].text == "*" and toks[-1].text == "*":
-        toks = toks[1:-1]
     if not toks:
         raise Problem("empty", "nothing is written")
     brackets = 0
@@ -2133,7 +2218,7 @@ def parse(text: str, comma: str = "auto") -> Node:
     if option is not None:
         return option
     try:
-        node = _read(toks, comma)
+        node = _read(toks, comma, unit_letters)
     except RecursionError:
         raise Problem("over_limit", "nested too deep") from None
     if brackets > 20 and _too_deep(node):
