@@ -26,8 +26,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from itertools import islice
 from numbers import Rational, Real
 from typing import Any, Final, Literal, NamedTuple
 
@@ -37,6 +38,8 @@ Where = Literal["boxed", "stated", "anywhere"]
 
 MAX_GAP_CHARS: Final = 80
 """Longest text between two boxes that may still be one statement."""
+MAX_PARTS: Final = 64
+"""Most boxes that are joined to one answer; of more, the last ones count."""
 MAX_STATEMENT_CHARS: Final = 400
 """Longest stretch that is read after "the answer is" or as a closing sentence."""
 MAX_ECHO_CHARS: Final = 60
@@ -75,6 +78,10 @@ class Answer(NamedTuple):
         return self.joiner.join(span.text for span in spans)
 
 
+MAX_STATEMENTS: Final = 200
+"""How many statements about an answer ("this answer is correct.") are passed over on the way back to one that is one."""
+MAX_WORDS_CHARS: Final = 32
+"""Longest answer in words alone ("infinitely many") that counts far from the end of the text."""
 _NONE: Final = Answer((), "", Reason.NO_ANSWER.value)
 _TRUNCATED: Final = Answer((), "", Reason.TRUNCATED.value)
 _ECHO: Final = Answer((), "", "echo")
@@ -94,7 +101,9 @@ _THINKING: Final = (
     ("[THINK]", "[/THINK]"),
     ("◁think▷", "◁/think▷"),
 )
-_THINKING_HINTS: Final = ("think", "thought|", "<thought", "</thought", "reasoning>", "scratchpad>", "<|channel|>", "THINK]")
+_THINKING_HINTS: Final = (
+    "think", "thought|", "<thought", "</thought", "reasoning>", "scratchpad>", "<|channel|>", "THINK]",
+)  # fmt: skip
 _END_OF_TURN: Final = (
     "<|im_end|>", "<|im_start|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>", "<|end_of_text|>", "<|end|>",
     "<|return|>", "<|eos|>", "<|user|>",
@@ -104,6 +113,9 @@ _END_OF_TURN: Final = (
 def _region(text: str) -> tuple[int, int, bool]:
     """Start and end of the text that may hold the answer, and whether a think block was never closed."""
     start, end = 0, len(text)
+    # Two searches for one character are ten times as fast as one for a word, and most answers hold no tag.
+    if ">" not in text and "▷" not in text and "THINK]" not in text:
+        return start, end, False
     for hint in _THINKING_HINTS:
         if hint in text:
             unclosed = False
@@ -178,11 +190,24 @@ class _Box(NamedTuple):
     complete: bool
 
 
-def _last_command(text: str, start: int, end: int) -> int:
-    """Position of the last box command's first letter (after its backslash), or -1."""
-    at = text.rfind("boxed", start, end)
-    frame = text.rfind("\\fbox", start, end)
-    return frame + 1 if frame > at else at
+class _Commands:
+    """Box commands from the end of a text to its start. Each name is searched again only behind where it was found."""
+
+    __slots__ = ("boxed", "frame", "start", "text")
+
+    def __init__(self, text: str, start: int, end: int) -> None:
+        self.text = text
+        self.start = start
+        self.boxed = text.rfind("boxed", start, end)
+        self.frame = text.rfind("\\fbox", start, end)
+
+    def before(self, end: int) -> int:
+        """Position of the last command's first letter (behind its backslash) before `end`, or -1."""
+        if self.boxed >= end:
+            self.boxed = self.text.rfind("boxed", self.start, end)
+        if self.frame >= end:
+            self.frame = self.text.rfind("\\fbox", self.start, end)
+        return self.frame + 1 if self.frame > self.boxed else self.boxed
 
 
 def _box_at(text: str, at: int, end: int) -> _Box | None:
@@ -327,30 +352,28 @@ def _find_boxed(text: str, start: int, end: int, prompt: str) -> tuple[Answer | 
     """The last box, with those that stand together with it; and one past where it ends."""
     search_end = end
     echoed = False
+    commands = _Commands(text, start, end)
     while True:
-        at = _last_command(text, start, search_end)
+        at = commands.before(search_end)
         if at < 0:
             return (_ECHO if echoed else None), start
         box = _box_at(text, at, end)
         if box is None:
-            search_end = at
+            search_end = at - 1
             continue
         if not box.complete:
-            if echoed:
-                # The template's own `\boxed{` cannot be told from a draft; a box that never closes pays nothing.
-                pass
             return _TRUNCATED, end
         if _is_template(text, box) or (prompt and _shown_by_prompt(text, box, prompt)):
             echoed = True
-            search_end = at
+            search_end = at - 1
             continue
         break
 
     spans = [_span(text, box)]
     joiner = ", "
     first = box
-    while True:
-        at = _last_command(text, start, first.start)
+    while len(spans) < MAX_PARTS:
+        at = commands.before(first.start)
         if at < 0:
             break
         before = _box_at(text, at, first.start)
@@ -394,7 +417,7 @@ def _find_nested(text: str, start: int, end: int) -> tuple[Answer | None, int]:
 
 def _span(text: str, box: _Box) -> Span:
     first, last = box.first, box.last
-    while True:
+    for _ in range(4):
         while first < last and text[first].isspace():
             first += 1
         while last > first and text[last - 1].isspace():
@@ -438,7 +461,8 @@ def _after_label(text: str, first: int, last: int) -> int:
 # ---------------------------------------------------------------- statements in words
 
 _ENGLISH: Final = ("is", "are", "=", ":", "：", "equals", "will be", "would be", "should be", "must be", "remains", "→", "->", "-")
-_ROOTS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+_Root = tuple[str, tuple[str, ...], bool]
+_WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("answer", _ENGLISH),
     ("答案", ("应该是", "应为", "等于", "就是", "为", "是", "：", ":", "=")),
     ("答え", ("は", "：", ":", "=")),
@@ -460,7 +484,7 @@ _ROOTS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("đáp án", ("là", ":", "=")),
     ("jawaban", ("adalah", ":", "=")),
 )
-_CHOICE_ROOTS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+_CHOICE_WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("option", ("is", ":", "")),
     ("choice", ("is", ":", "")),
     ("故选", ("：", ":", "择", "")),
@@ -470,6 +494,8 @@ _CHOICE_ROOTS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("pick", ("",)),
     ("choose", ("",)),
 )
+_ROOTS: Final[tuple[_Root, ...]] = tuple((root, after, root.isascii()) for root, after in _WORDS)
+_CHOICE_ROOTS: Final[tuple[_Root, ...]] = _ROOTS + tuple((root, after, root.isascii()) for root, after in _CHOICE_WORDS)
 _QUALIFIERS: Final = ("to ", "for ", "of ", "in ", "as ", "(", "rounded", "choice", "option", "key")
 _FILLERS: Final = (
     "approximately", "about", "roughly", "exactly", "simply", "just", "therefore", "thus", "hence", "then", "now",
@@ -493,6 +519,10 @@ _BOILERPLATE: Final = (
     "i hope", "hope this", "hope that", "let me know", "feel free", "please let", "if you have", "qed", "q.e.d", "thank",
     "this completes", "consistent",
 )
+_JUDGEMENTS: Final = frozenset(
+    {"correct", "wrong", "right", "incorrect", "verified", "unique", "reasonable", "consistent", "not", "clear", "obvious"}
+)
+"""What is said of an answer, not as one: "This answer is correct."."""
 _STARTS_MATH: Final = frozenset("0123456789+-−–±∓([{<|\\$€£¥₹√π∞∅.°½⅓⅔¼¾⅕⅛＋－０１２３４５６７８９①②③④⑤")
 _TRAILING: Final = " \t\r\n.,;:!?。，；：！？*`_\"'”“’"
 
@@ -635,7 +665,7 @@ def _leading(text: str, low: str, start: int, end: int) -> tuple[int, int] | Non
         while word_end < end and text[word_end] not in " \t":
             word_end += 1
         word = low[word_start:word_end].strip(".,;:!?()*`")
-        if word in _STOP_WORDS and stop > start:
+        if stop > start and (word in _STOP_WORDS or (word and word[0] >= "\u3000")):
             break
         if word_start > start and text[word_start] == "(" and low[word_start + 1 : word_start + 2].isalpha() and words:
             break
@@ -672,6 +702,8 @@ def _math_run(text: str, start: int, end: int) -> int:
         for opener, closer in (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]")):
             if text.startswith(opener, at):
                 closing = text.find(closer, at + len(opener), end)
+                while closer == "$" and closing > 0 and text[closing - 1] == "\\":
+                    closing = text.find(closer, closing + 1, end)
                 if closing < 0 or closing == at + len(opener):
                     return stop
                 at = closing + len(closer)
@@ -807,7 +839,8 @@ def _choice(text: str, start: int, end: int, *, last: bool) -> tuple[int, int] |
         if at + 1 < end and text[at + 1].isascii() and (text[at + 1].isalnum() or text[at + 1] in "'’"):
             continue
         if c in "AI" and not last and at + 2 < end and text[at + 1] == " " and text[at + 2].islower():
-            continue  # the article, the pronoun
+            if not text.startswith(("or ", "and "), at + 2):
+                continue  # the article, the pronoun
         if text[max(start, at - 12) : at].rstrip(" (*$\\").endswith(("not", "n't", "不是", "不选", "非")):
             continue
         return at, at + 1
@@ -845,41 +878,56 @@ def _answer_like(text: str, at: int, end: int) -> bool:
 
 def _hashes(text: str, start: int, end: int) -> tuple[int, int] | None:
     """The last `#### 42` line. `#### Step 3:` is a Markdown heading, `#### 3. Add` is one too."""
-    at = text.rfind("####", start, end)
-    while at >= 0:
-        line_end = text.find("\n", at, end)
-        line_end = end if line_end < 0 else line_end
+    line_end = written = _trim_end(text, start, end)
+    while True:
+        at = text.rfind("####", start, line_end)
+        if at < 0:
+            return None
+        newline = text.rfind("\n", at, line_end)
+        if newline >= 0:  # not the last line of what is left: cut it to the mark's own line
+            line_end = text.find("\n", at, line_end)
         first = _skip(text, at + 4, line_end, "#: \t*`")
         last = line_end
-        while last > first and text[last - 1] in " \t*`":
+        while last > first and text[last - 1] in " \t\r*`":
             last -= 1
-        content = text[first:last]
-        if content and len(content) <= MAX_STATEMENT_CHARS and not content.endswith((":", "：")):
+        if 0 < last - first <= MAX_STATEMENT_CHARS and text[last - 1] not in ":：":
+            content = text[first:last]
             numbered = content.lstrip("0123456789")
             heading = numbered != content and numbered[:2] in (". ", ") ")
-            if (content[0] in _STARTS_MATH and not heading) or (last >= len(text.rstrip()) and len(content.split()) <= 4):
+            if (content[0] in _STARTS_MATH and not heading) or (last >= written - 3 and len(content.split()) <= 4):
                 return first, last
-        at = text.rfind("####", start, at)
-    return None
+        line_end = max(text.rfind("\n", start, at), start)
 
 
-def _stated(
-    text: str, low: str, start: int, end: int, roots: Sequence[tuple[str, tuple[str, ...]]]
-) -> tuple[int, int] | None:
-    """Where the statement behind the last "the answer is" begins, and where the root word stood."""
-    best = (-1, -1)
-    for root, connectors in roots:
-        at = low.rfind(root, start, end)
-        while at > best[0]:
-            if not (root.isascii() and _is_letter(low, at - 1)):
-                found = _after_root(text, low, at + len(root), end, connectors)
-                if found >= 0 and not low.startswith(("not ", "n't"), found) and not low[max(0, at - 8) : at].endswith(
-                    ("if the ", "whose ")
-                ):
-                    best = (at, found)
-                    break
-            at = low.rfind(root, start, at)
-    return best if best[0] >= 0 else None
+def _trim_end(text: str, start: int, end: int) -> int:
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return end
+
+
+def _statements(text: str, low: str, start: int, end: int, roots: Sequence[_Root]) -> Iterator[tuple[int, int]]:
+    """Every "the answer is", last one first: where its root word stands and where the statement begins."""
+    plain = low.isascii()
+    heads: list[list[Any]] = []
+    for root, connectors, is_ascii in roots:
+        if is_ascii or not plain:
+            at = low.rfind(root, start, end)
+            if at >= 0:
+                heads.append([at, root, connectors, is_ascii])
+    while heads:
+        head = max(heads) if len(heads) > 1 else heads[0]
+        at, root, connectors, is_ascii = head
+        if not (is_ascii and _is_letter(low, at - 1)):
+            found = _after_root(text, low, at + len(root), end, connectors)
+            if (
+                found >= 0
+                and not low.startswith(("not ", "n't"), found)
+                and not low.endswith(("if the ", "whose "), max(start, at - 8), at)
+            ):
+                yield at, found
+        head[0] = low.rfind(root, start, at)
+        if head[0] < 0:
+            heads.remove(head)
 
 
 def find_answer(
@@ -919,7 +967,7 @@ def find_answer(
     if text.find("####", tail, end) >= 0:
         found = _hashes(text, tail, end)
         if found is not None:
-            if truncated and found[1] >= len(text.rstrip()):
+            if truncated and found[1] >= _trim_end(text, 0, len(text)):
                 return _TRUNCATED
             first, last = _trim(text, *found)
             if first < last:
@@ -933,15 +981,13 @@ def find_answer(
             at = rest.rfind("final answer")
             if at + shift >= tail:
                 low = low or " " * tail + rest
-                stated = _stated(text, low, at + shift, end, _ROOTS[:1])
+                stated = next(_statements(text, low, at + shift, end, _ROOTS[:1]), None)
                 if stated is not None and _answer_like(text, stated[1], end):
                     return _read_statement(text, low, stated[1], end, choice, truncated) or explicit
         return explicit
-    stated = _stated(text, low, start, end, _ROOTS + _CHOICE_ROOTS if choice else _ROOTS)
-    if stated is not None:
-        answer = _read_statement(text, low, stated[1], end, choice, truncated)
-        if answer is not None:
-            return answer
+    answer = _last_statement(text, low, start, end, choice, truncated)
+    if answer is not None:
+        return answer
     if where == "anywhere":
         if truncated:
             return _TRUNCATED
@@ -949,6 +995,26 @@ def find_answer(
         if closing is not None:
             return closing
     return _ECHO if boxed is not None else _NONE
+
+
+def _last_statement(text: str, low: str, start: int, end: int, choice: bool, truncated: bool) -> Answer | None:
+    """The last "the answer is ..." that says one. A statement of words alone counts near the end of the text only."""
+    line = text.rfind("\n", start, _trim_end(text, start, end)) + 1
+    if text.startswith(("A:", "A：", "Ans:", "ANS:"), line) and not choice:
+        at = _skip(text, line, end, "ANns:： \t")
+        if at < end:
+            answer = _read_statement(text, low, at, end, False, truncated)
+            if answer is not None:
+                return answer
+    statements = _statements(text, low, start, end, _CHOICE_ROOTS if choice else _ROOTS)
+    for _, at in islice(statements, MAX_STATEMENTS):
+        stop = _statement_end(text, at, end)
+        direct = _answer_like(text, at, end) or _starts_symbol(text, at, end)
+        if direct or stop - at <= MAX_WORDS_CHARS or end - at <= MAX_STATEMENT_CHARS:
+            answer = _read_statement(text, low, at, end, choice, truncated)
+            if answer is not None:
+                return answer
+    return None
 
 
 def _find_tagged(text: str, start: int, end: int, where: Where, choice: bool, truncated: bool) -> Answer | None:
@@ -965,7 +1031,7 @@ def _find_tagged(text: str, start: int, end: int, where: Where, choice: bool, tr
             low = _lowered(text[content_first:content_last])
             if "\n" in content or len(content) > 60 or "answer" in low:
                 low = " " * content_first + low
-                stated = _stated(text, low, content_first, content_last, _ROOTS)
+                stated = next(_statements(text, low, content_first, content_last, _ROOTS), None)
                 if stated is not None:
                     read = _read_statement(text, low, stated[1], content_last, choice, False)
                     if read is not None:
@@ -977,7 +1043,7 @@ def _find_tagged(text: str, start: int, end: int, where: Where, choice: bool, tr
 
 def _read_statement(text: str, low: str, at: int, end: int, choice: bool, truncated: bool) -> Answer | None:
     stop = _statement_end(text, at, end)
-    if truncated and stop >= len(text.rstrip()):
+    if truncated and stop >= _trim_end(text, 0, len(text)):
         return _TRUNCATED
     found = _choices(text, at, stop) if choice else None
     if found is None:
@@ -989,19 +1055,21 @@ def _read_statement(text: str, low: str, at: int, end: int, choice: bool, trunca
         if found[0] >= found[1] or found[1] - found[0] > 120:
             return None
     first, last = _trim(text, *found)
-    if first >= last:
-        return None
+    if first >= last or low[first:last] in _JUDGEMENTS or "boxed" in low[first:last]:
+        return None  # a box that reaches here is the template's echo
     return Answer((Span(text[first:last], first, last),), "stated")
 
 
 def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer | None:
     """What the last sentence gives; boilerplate ("I hope it is correct.") apart."""
-    last = end
+    last = _trim_end(text, start, end)
+    if text.endswith("```", start, last):
+        return None  # the text ends in a program or its output: that is no statement
     for _ in range(4):
         while last > start and text[last - 1] in _TRAILING + "-#✅=~>|":
             last -= 1
-        if last <= start or text.endswith("```", start, min(end, last + 3)):
-            return None  # the text ends in a program or its output: that is no statement
+        if last <= start:
+            return None
         first = max(start, last - MAX_STATEMENT_CHARS)
         line = text.rfind("\n", first, last) + 1
         if line > 0:
@@ -1025,7 +1093,7 @@ def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer 
         if found is None:
             return None
         begin, stop = _trim(text, *found)
-        if begin >= stop:
+        if begin >= stop or "boxed" in text[begin:stop]:
             return None
         return Answer((Span(text[begin:stop], begin, stop),), "closing")
     return None
@@ -1035,7 +1103,7 @@ def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer 
 
 
 class GoldTypeError(TypeError):
-    """A gold of a type that is no answer."""
+    """A gold (or an answer given as an object) of a type that is none."""
 
 
 def gold_texts(gold: Any) -> tuple[str, ...]:
@@ -1046,6 +1114,8 @@ def gold_texts(gold: Any) -> tuple[str, ...]:
     """
     if isinstance(gold, str):
         return (_gold_text(gold),)
+    if isinstance(gold, bool):
+        return (str(gold),)
     number = number_text(gold)
     if number is not None:
         return (number,)
