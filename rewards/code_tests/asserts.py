@@ -240,11 +240,10 @@ def _expected_names(nodes: Sequence[ast.AST], entry_point: str) -> dict[str, str
 class _Reader:
     """Walks the statements of a script in order, keeping the plain values of its names."""
 
-    def __init__(
-        self, tree: ast.Module, nodes: Sequence[ast.AST], entry_point: str, names: Mapping[str, str]
-    ) -> None:
+    def __init__(self, tree: ast.Module, nodes: Sequence[ast.AST], entry_point: str, names: Mapping[str, str]) -> None:
         self.tree = tree
         self.nodes = nodes
+        self.entry_point = entry_point
         self.candidate = dict(names)
         self.values: dict[str, Any] = {}
         self.passed_on: set[str] = set()  # mutable values that the candidate has seen and may have changed in its box
@@ -367,7 +366,7 @@ class _Reader:
     def value(self, node: ast.expr) -> Any:
         """The plain value of an expression that does not touch the candidate."""
         try:
-            return ast.literal_eval(node)
+            return _literal(node)
         except (ValueError, TypeError, RecursionError):
             pass
         for part in ast.walk(node):
@@ -389,8 +388,10 @@ class _Reader:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Call):
             owner = node.value
             if not owner.args and not owner.keywords and isinstance(owner.func, ast.Name):
-                head = self.candidate.get(owner.func.id)
-                return None if head is None else f"{head}.{node.attr}"
+                head = self.candidate.get(owner.func.id, "")
+                # `Solution().add` is a method of a fresh instance; `config().get` is a method of what config returned.
+                if head[:1].isupper() or self.entry_point == f"{head}.{node.attr}":
+                    return f"{head}.{node.attr}"
         return None
 
     def transformed(self, node: ast.expr) -> tuple[ast.expr, dict[str, Any], frozenset[int]]:
@@ -425,6 +426,26 @@ class _Reader:
             raise NotPlain(f"line {node.lineno}: an assert that does not ask the candidate")
         test = self.tests[node.lineno, node.col_offset]
         self.rounds.append(Round(test, needs, len(self.calls), expression, names))
+
+
+def _literal(node: ast.expr) -> Any:
+    """`ast.literal_eval`, but a set iterates in the order in which the script itself would have it."""
+    if (
+        isinstance(node, ast.List | ast.Tuple)
+        and len(node.elts) < 1000
+        and any(not isinstance(part, ast.Constant) for part in node.elts)
+    ):
+        parts = [_literal(part) for part in node.elts]
+        return parts if isinstance(node, ast.List) else tuple(parts)
+    value = ast.literal_eval(node)
+    if type(value) is set and len(value) > 2:
+        # The compiler makes a frozenset of the constants, and running the script would update an empty set with it.
+        constants = compile(ast.Expression(node), "<set>", "eval").co_consts
+        frozen = next((item for item in constants if type(item) is frozenset and item == value), None)
+        if frozen is not None:
+            value = set()
+            value.update(frozen)
+    return value
 
 
 def _says_nothing(node: ast.expr) -> bool:
@@ -493,7 +514,7 @@ def _copied(node: ast.expr) -> ast.expr:
     copy = ast.parse(ast.unparse(node), mode="eval").body
     for part in ast.walk(copy):
         if hasattr(part, "lineno"):
-            part.lineno = node.lineno
+            part.lineno = part.end_lineno = node.lineno
     return copy
 
 

@@ -84,7 +84,7 @@ def read_compare(value: Any, default: Compare) -> Compare:
 
 
 def same_output(actual: str, expected: str, compare: Compare) -> str:
-    """"" when the printed text is right, else what differs, in a sentence."""
+    """What differs, in a sentence; an empty string when the printed text is right."""
     actual, expected = actual.replace("\r\n", "\n"), expected.replace("\r\n", "\n")
     if compare.mode == "exact":
         return "" if actual == expected else f"printed {show(actual)}, expected {show(expected)}"

@@ -91,10 +91,14 @@ class _Block:
 
     @property
     def code(self) -> str:
-        """Its lines, moved left by the fence's own indent where all of them have it (a block in a list item)."""
+        """Its lines, moved left by the fence's own indent where all of them have it (a block in a list item).
+
+        A first line that is only the language's name is a label that slipped (three backticks, then `python`).
+        """
         margins = (len(line) - len(line.lstrip(" \t")) for line in self.lines if line.strip())
         cut = min(self.indent, min(margins, default=0)) if self.indent else 0
-        return "\n".join(line[cut:] for line in self.lines)
+        slipped = not self.language and self.lines[:1] and self.lines[0].strip().lower() in ("python", "python3", "py")
+        return "\n".join(line[cut:] for line in self.lines[1 if slipped else 0 :])
 
 
 class _Scan:
@@ -283,9 +287,9 @@ def _choose(blocks: Sequence[_Block], language: str, entry_point: str | None) ->
     if entry_point:
         for pool in (ours, filled):
             for top_level in (True, False):
-                for block in reversed(pool):
-                    if defines(block.code, entry_point, language, top_level=top_level):
-                        return block
+                found = [b for b in pool if defines(b.code, entry_point, language, top_level=top_level)]
+                if found:  # one that was cut off wins over none only
+                    return next((b for b in reversed(found) if b.closed), found[-1])
     elif language == "python":
         # A demo or a sample of the output may follow the program; only the program reads its input.
         for pool in (labelled, plain):
@@ -362,14 +366,9 @@ def _with_needed(blocks: Sequence[_Block], chosen: _Block, language: str, entry_
 
 def _dedented(code: str, entry_point: str | None, language: str) -> str:
     """A block that is indented as a whole (inside a list item) moved to the margin, unless it is a bare body."""
-    if language != "python" or not code[:1].isspace():
+    if language != "python" or (entry_point and not defines(code, entry_point, language)):
         return code
-    if entry_point and not defines(code, entry_point, language):
-        return code
-    lines = code.split("\n")
-    margins = [len(line) - len(line.lstrip(" \t")) for line in lines if line.strip()]
-    cut = min(margins, default=0)
-    return "\n".join(line[cut:] for line in lines) if cut else code
+    return _at_margin(code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,13 +436,16 @@ def _bare(text: str, stub: _Stub | None, language: str) -> str:
         if found is None:
             return ""
         start = found
-    end = len(lines)
-    for i in range(start + 1, len(lines)):
-        line = lines[i]
-        if line[:1].isupper() and not lines[i - 1].strip() and not _CODE_LINE.match(line) and _prose(line):
-            end = i
-            break
-    return "\n".join(lines[start:end])
+    return _at_margin("\n".join(lines[start:]))
+
+
+def _at_margin(code: str) -> str:
+    """Code whose first line is indented, moved to the margin: all of it, or that line alone (` def f():` of a chat)."""
+    if not code[:1].isspace():
+        return code
+    lines = code.strip("\n").split("\n")
+    cut = min((len(line) - len(line.lstrip(" \t")) for line in lines if line.strip()), default=0)
+    return "\n".join(line[cut:] for line in lines) if cut else "\n".join([lines[0].lstrip(), *lines[1:]])
 
 
 def _prose(line: str) -> bool:

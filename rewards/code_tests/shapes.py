@@ -361,9 +361,7 @@ _WRAPPERS: Final = frozenset(
 
 def _guessed(lines: Sequence[Any]) -> str:
     """The function under test of an assert list: MBPP does not name it. The first call that is no builtin's."""
-    found = [
-        name for line in lines for name in re.findall(r"([A-Za-z_]\w*)[ \t]*\(", str(line).partition("assert")[2])
-    ]
+    found = [name for line in lines for name in re.findall(r"([A-Za-z_]\w*)[ \t]*\(", str(line).partition("assert")[2])]
     return next((name for name in found if name not in _WRAPPERS), found[0] if found else "")
 
 
