@@ -3,9 +3,15 @@ r"""The verifier `math`: does the final answer equal the gold as mathematics?
     >>> MathEquivalence()("so $x=\\boxed{\\frac12}$", gold="0.5").score
     1.0
 
-The answer's place is found by `rewards.answers`; gold and answer are read into typed trees and compared by type.
-What that leaves undecided goes to a killable worker (`symbolic`); neither sympy nor math-verify is ever imported in
-the caller's process, and nothing that a model wrote is evaluated.
+`rewards.answers` finds where the answer stands; `latex` reads gold and answer into typed trees, each distinct gold
+once; `compare` decides by type. What that leaves undecided (integrals, infinite sums, limits) goes to a killable
+worker (`symbolic`). Neither sympy nor math-verify is ever imported in the caller's process, and nothing that a model
+wrote is evaluated anywhere.
+
+Choices on which graders differ are parameters; `MathParams` lists them with their defaults. The choices that are not
+parameters: a box beats words before or after it (save "final answer: 5" behind the box); a model that recants in words
+after its box has answered with the box; `3m` is a product unless the gold is a number or a quantity; of `a = b` with
+two different numbers nothing is paid; an answer only inside a think block is no answer.
 """
 
 from __future__ import annotations
@@ -14,53 +20,154 @@ import os
 import threading
 import weakref
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final, Literal
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 from rewards.answers import Answer, GoldTypeError, Where, find_answer, gold_texts
+from rewards.math_equivalence.compare import REASONS, Decision, Policy, Reading, equal, read, show
 from rewards.registry import Params, Verifier, register
-from rewards.verdict import Reason, Sample, Verdict
+from rewards.verdict import Reason, Sample, Status, Verdict
 from rewards.workers import Outcome, WorkerPool
 
 MAX_CACHED_VERDICTS: Final = 1 << 16
 SLOW_LANE_SECONDS: Final = 10.0
+"""Wall-clock limit of one task in a worker; crossing it is an `error`, never a score."""
 
 _SYMBOLIC: Final = "rewards.math_equivalence.symbolic:decide"
 
 
 class MathParams(Params):
-    """Parameters of `math`.
+    r"""Parameters of `math`. The defaults are what a careful person accepts.
 
     Attributes:
         engine: "own"; "math_verify" for numbers comparable with published ones (the whole completion goes to
-            math-verify, called as its README says); "both" scores by "own" and reports where they differ in `parts`.
+            math-verify, called as its README says); "both" scores by "own" and says in `parts` where they differ.
         where: which statements may hold the answer: "boxed" (a box or an `<answer>` tag), "stated" (also `####` and
             "the answer is ..."), "anywhere" (also the closing sentence).
+        percent: "either": `25%` equals 25 and 0.25; "value": 0.25 only.
+        rounding: "exact": a decimal gold is that number, so 100/3 is not 33.3; "gold_precision": an answer that rounds
+            to the gold's digits is right too.
+        decimal_digits: a decimal answer equals an exact gold when it has at least so many correct significant digits
+            (3.141592654 for \pi); 0: never.
+        unevaluated: arithmetic left undone (`3\cdot 5` for 15) is right.
+        unit_conflict: "refuse": 5 m is not 5 km; "ignore": only the numbers count. A unit on one side only is no
+            conflict.
+        inequality_as_interval: a solved inequality (`x<3`) equals its interval.
+        degrees_as_radians: `45°` equals `\pi/4`.
+        log_base: "either": `\log` without a base may be natural or decimal; "e": natural.
+        imaginary_j: `3+4j` equals `3+4i` where the gold has no j.
+        base_dropped: the digits without the base that the question fixed: 204 for 204_5.
     """
 
-    engine: Literal["own", "math_verify", "both"] = "math_verify"
+    engine: Literal["own", "math_verify", "both"] = "own"
     where: Where = "anywhere"
+    percent: Literal["either", "value"] = "either"
+    rounding: Literal["exact", "gold_precision"] = "exact"
+    decimal_digits: int = 10
+    unevaluated: bool = True
+    unit_conflict: Literal["refuse", "ignore"] = "refuse"
+    inequality_as_interval: bool = True
+    degrees_as_radians: bool = True
+    log_base: Literal["either", "e"] = "either"
+    imaginary_j: bool = True
+    base_dropped: bool = True
 
 
+_POLICY: Final = tuple(field.name for field in fields(Policy))
 _REASONS: Final[Mapping[str, str]] = {
-    "echo": "the only answer is the prompt's own template",
-    "math_verify_equal": "math-verify calls the two equal",
-    "math_verify_differs": "math-verify calls the two different",
+    **REASONS,
+    "echo": "The only answer is the template that the prompt gave.",
+    "equal_symbolic": "sympy, in a worker, finds the two equal.",
+    "differs_symbolic": "sympy, in a worker, finds the two different.",
+    "math_verify_equal": "math-verify calls the two equal.",
+    "math_verify_differs": "math-verify calls the two different.",
 }
+
+
+class _Gold(NamedTuple):
+    """A gold, read once."""
+
+    readings: tuple[Reading, ...]
+    choice: bool
+    unusable: Verdict | None
+
+
+class _Undecided(NamedTuple):
+    """A pair for the slow lane."""
+
+    golds: tuple[Reading, ...]
+    answer: str
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True)
+class GoldCheck:
+    """What a gold is read as.
+
+    Attributes:
+        readable: whether answers can be compared with it.
+        type_name: its kind ("integer", "interval", ...); of a list of acceptable golds, all kinds.
+        reading: the tree on one line.
+        problem: why it is not readable; empty otherwise.
+    """
+
+    readable: bool
+    type_name: str
+    reading: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The path of one completion: the span found, both trees, the rule. `str()` prints it."""
+
+    found: Answer
+    gold: GoldCheck
+    answer_type: str
+    answer_reading: str
+    verdict: Verdict
+
+    def __str__(self) -> str:
+        if self.found.spans:
+            where = ", ".join(f"{span.start}..{span.end} {span.text!r}" for span in self.found.spans)
+            lines = [f"answer: {self.found.mark}, characters {where}"]
+            lines.append(f"  read as {self.answer_type}: {self.answer_reading}")
+        else:
+            lines = [f"answer: none ({self.found.problem})"]
+        lines.append(f"gold: {self.gold.type_name}: {self.gold.reading}" if self.gold.readable else f"gold: {self.gold.problem}")
+        rule = str(self.verdict.reason)
+        meaning = _REASONS.get(rule, "")
+        lines.append(f"rule: {rule}{f' ({meaning})' if meaning else ''} {self.verdict.detail}".rstrip())
+        return "\n".join(lines)
 
 
 @register("math")
 class MathEquivalence(Verifier[MathParams]):
-    """Final answer equal to the gold as mathematics: 1, else 0."""
+    """Final answer equal to the gold as mathematics: 1, else 0.
+
+    Args:
+        pool: workers for the slow lane (`WorkerPool("rewards.math_equivalence.symbolic:decide")`); by default all
+            verifiers of a process share one, which starts when it is first needed.
+        params: see `MathParams`.
+    """
 
     version: ClassVar[int] = 1
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     needs: ClassVar[tuple[str, ...]] = ("gold",)
     reasons: ClassVar[Mapping[str, str]] = _REASONS
-    example: ClassVar[Mapping[str, Any] | None] = {"completion": r"so the area is $\boxed{\frac{1}{2}}$.", "gold": "0.5"}
+    example: ClassVar[Mapping[str, Any] | None] = {
+        "completion": r"so the area is $\boxed{\frac{1}{2}}$.",
+        "gold": "0.5",
+    }
 
     def __init__(self, *, pool: WorkerPool | None = None, **params: Any) -> None:
         super().__init__(**params)
         self._pool = pool
+        self._reset()
+
+    def _reset(self) -> None:
+        self._policy = Policy(**{name: getattr(self.params, name) for name in _POLICY})
+        self._golds: dict[str, _Gold] = {}
         self._verdicts: dict[tuple[Any, str], Verdict] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -69,33 +176,134 @@ class MathEquivalence(Verifier[MathParams]):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.params = state["params"]
         self._pool = state["_pool"]
-        self._verdicts = {}
+        self._reset()
 
     def verify(self, sample: Sample) -> Verdict:
         """The verdict on one sample."""
         return self.verify_many([sample])[0]
 
     def verify_many(self, samples: Sequence[Sample]) -> list[Verdict]:
-        """One verdict per sample; what needs the slow lane goes there together."""
-        out: list[Verdict | None] = [None] * len(samples)
-        slow: dict[tuple[tuple[str, ...], str], list[int]] = {}
+        """One verdict per sample, in order; what needs the slow lane goes there together, each distinct pair once."""
+        if self.params.engine == "math_verify":
+            return self._by_math_verify(samples)
+        out: list[Any] = [self._fast(sample) for sample in samples]
+        slow: dict[tuple[Any, str], list[int]] = {}
+        for i, verdict in enumerate(out):
+            if type(verdict) is _Undecided:
+                slow.setdefault((verdict.golds, verdict.answer), []).append(i)
+        if slow:
+            self._decide_slowly(slow, out)
+        if self.params.engine == "both":
+            theirs = self._by_math_verify(samples)
+            out = [_beside(own, other) for own, other in zip(out, theirs, strict=True)]
+        return out
+
+    def _gold(self, gold: Any) -> _Gold:
+        if type(gold) is str:
+            known = self._golds.get(gold)
+            if known is None:
+                if len(self._golds) >= MAX_CACHED_VERDICTS:
+                    self._golds.clear()
+                known = self._golds[gold] = _read_gold(gold)
+            return known
+        return _read_gold(gold)
+
+    def _fast(self, sample: Sample) -> Verdict | _Undecided:
+        gold = self._gold(sample.gold)
+        if gold.unusable is not None:
+            return gold.unusable
+        prompt = sample.prompt
+        found = find_answer(
+            sample.text,
+            prompt=prompt if type(prompt) is str else sample.prompt_text,
+            where=self.params.where,
+            choice=gold.choice,
+            truncated=bool(sample.truncated),
+        )
+        if not found.spans:
+            return _UNANSWERED[found.problem]
+        answer = found.text
+        key = (sample.gold if type(sample.gold) is str else gold.readings, answer)
+        verdict = self._verdicts.get(key)
+        if verdict is None:
+            decided = self._compare(gold, found)
+            if type(decided) is _Undecided:
+                return decided
+            assert isinstance(decided, Verdict)
+            self._remember(key, decided)
+            verdict = decided
+        return verdict
+
+    def _compare(self, gold: _Gold, found: Answer) -> Verdict | _Undecided:
+        text = found.text
+        answer = read(text, role="answer")
+        first: Decision | None = None
+        undecided: Decision | None = None
+        for reading in gold.readings:
+            decision = equal(reading, answer, self._policy)
+            if not decision.equal and len(found.spans) > 1:
+                decision = self._each_span(reading, found, decision)
+            if decision.equal:
+                return Verdict.scored(1.0, decision.rule, decision.detail, extracted=text)
+            if decision.equal is None:
+                undecided = undecided or decision
+            first = first or decision
+        if undecided is not None:
+            return _Undecided(gold.readings, text, undecided)
+        assert first is not None
+        return Verdict.scored(0.0, first.rule, first.detail, extracted=text)
+
+    def _each_span(self, gold: Reading, found: Answer, joined: Decision) -> Decision:
+        """`\\boxed{\\frac34}` or `\\boxed{0.75}`: the same answer twice, written differently, hedges nothing."""
+        decision = joined
+        for span in found.spans:
+            decision = equal(gold, read(span.text, role="answer"), self._policy)
+            if not decision.equal:
+                return joined
+        return decision
+
+    def _remember(self, key: tuple[Any, str], verdict: Verdict) -> None:
+        if len(self._verdicts) >= MAX_CACHED_VERDICTS:
+            self._verdicts.clear()
+        self._verdicts[key] = verdict
+
+    def _decide_slowly(self, slow: dict[tuple[Any, str], list[int]], out: list[Any]) -> None:
+        tasks: list[dict[str, str]] = []
+        owners: list[tuple[Any, str]] = []
+        for golds, answer in slow:
+            for gold in golds:
+                tasks.append({"op": "equal", "gold": gold.text, "answer": answer})
+                owners.append((golds, answer))
+        outcomes: dict[tuple[Any, str], list[Outcome]] = {}
+        for owner, outcome in zip(owners, self._workers().map(tasks), strict=True):
+            outcomes.setdefault(owner, []).append(outcome)
+        for key, places in slow.items():
+            verdict = _slow_verdict(outcomes[key], key[1], out[places[0]].decision)
+            if verdict.status is Status.SCORED:
+                self._remember(key, verdict)
+            for i in places:
+                out[i] = verdict
+
+    def _by_math_verify(self, samples: Sequence[Sample]) -> list[Verdict]:
+        out: list[Any] = [None] * len(samples)
+        places: dict[tuple[tuple[str, ...], str], list[int]] = {}
         for i, sample in enumerate(samples):
             try:
                 golds = gold_texts(sample.gold)
             except GoldTypeError as error:
                 out[i] = Verdict.invalid(Reason.GOLD_UNREADABLE, str(error))
                 continue
-            if not any(gold.strip() for gold in golds):
+            if not all(gold.strip() for gold in golds):
                 out[i] = Verdict.invalid(Reason.GOLD_UNREADABLE, "the gold is empty")
                 continue
-            slow.setdefault((golds, sample.text), []).append(i)
-        keys = list(slow)
-        payloads = [{"op": "math_verify", "golds": list(golds), "completion": text} for golds, text in keys]
-        for key, outcome in zip(keys, self._workers().map(payloads) if payloads else [], strict=True):
+            places.setdefault((golds, sample.text), []).append(i)
+        tasks = [{"op": "math_verify", "golds": list(golds), "completion": text} for golds, text in places]
+        outcomes = self._workers().map(tasks) if tasks else []
+        for key, outcome in zip(places, outcomes, strict=True):
             verdict = _math_verify_verdict(outcome)
-            for i in slow[key]:
+            for i in places[key]:
                 out[i] = verdict
-        return out  # type: ignore[return-value]
+        return out
 
     def _workers(self) -> WorkerPool:
         return self._pool if self._pool is not None else _shared_pool(self)
@@ -103,6 +311,128 @@ class MathEquivalence(Verifier[MathParams]):
     def close(self) -> None:
         """End the shared workers when no other verifier uses them. A pool that was passed in stays its owner's."""
         _leave_shared_pool(self)
+
+    def explain(self, sample: Sample) -> Explanation:
+        """How the sample gets its verdict: the span found, both trees, the rule."""
+        checked = check_gold(sample.gold)
+        gold = self._gold(sample.gold)
+        found = find_answer(
+            sample.text,
+            prompt=sample.prompt_text,
+            where=self.params.where,
+            choice=gold.choice,
+            truncated=bool(sample.truncated),
+        )
+        answer_type = shown = ""
+        if found.spans:
+            answer = read(found.text, role="answer")
+            answer_type = answer.type_name
+            shown = show(answer.node) if answer.node is not None else answer.problem_detail
+        return Explanation(found, checked, answer_type, shown, self.verify(sample))
+
+
+def equivalent(*, gold: Any, answer: Any, **params: Any) -> Verdict:
+    """The verdict on a bare answer: no completion, no box. Keywords only, since exchanged arguments grade silently wrong.
+
+    Args:
+        gold: text, a number, or a list of acceptable ones.
+        answer: text or a number.
+        params: see `MathParams`.
+
+    Raises:
+        GoldTypeError: an answer that is neither text nor a number.
+        ParamError: a parameter that does not exist or does not fit.
+    """
+    text = answer if isinstance(answer, str) else gold_texts(answer)[0]
+    verifier = MathEquivalence(**params)
+    read_gold = verifier._gold(gold)
+    if read_gold.unusable is not None:
+        return read_gold.unusable
+    decided = verifier._compare(read_gold, _bare_answer(text))
+    if isinstance(decided, Verdict):
+        return decided
+    out: list[Any] = [decided]
+    verifier._decide_slowly({(decided.golds, decided.answer): [0]}, out)
+    verdict: Verdict = out[0]
+    return verdict
+
+
+def check_gold(gold: Any) -> GoldCheck:
+    """What `math` reads a gold as, before any training: readable or not, of what type, and how."""
+    found = _read_gold(gold)
+    if found.unusable is not None:
+        return GoldCheck(False, "", "", found.unusable.detail)
+    kinds = " or ".join(dict.fromkeys(reading.type_name for reading in found.readings))
+    trees = " | ".join(show(reading.node) for reading in found.readings if reading.node is not None)
+    return GoldCheck(True, kinds, trees, "")
+
+
+# ---------------------------------------------------------------- golds
+
+
+def _read_gold(gold: Any) -> _Gold:
+    try:
+        texts = gold_texts(gold)
+    except GoldTypeError as error:
+        return _Gold((), False, Verdict.invalid(Reason.GOLD_UNREADABLE, str(error)))
+    readings = tuple(read(text, role="gold") for text in texts)
+    for text, reading in zip(texts, readings, strict=True):
+        if reading.problem is not None:
+            why = reading.problem_detail or "nothing is written" if text.strip() else "nothing is written"
+            detail = f"gold {_short(text)} cannot be read: {why}"
+            return _Gold((), False, Verdict.invalid(Reason.GOLD_UNREADABLE, detail))
+    return _Gold(readings, any(_is_choice(text) for text in texts), None)
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 80 else text[:77] + "...")
+
+
+def _is_choice(gold: str) -> bool:
+    """`B`, `(B)`, `$\\text{B}$`, `ACD`, `(D) Alina`: the letter of an option, or several."""
+    text = gold.strip().strip("$").strip()
+    for command in ("\\text", "\\textbf", "\\mathrm", "\\mathbf"):
+        if text.startswith(command + "{") and text.endswith("}"):
+            text = text[len(command) + 1 : -1].strip()
+    if len(text) > 3 and text[0] == "(" and text[2] == ")":
+        text = text[:3]
+    text = text.strip("()[]. ")
+    letters = text.replace(",", "").replace(" ", "")
+    return (
+        0 < len(letters) <= 6
+        and all("A" <= c <= "J" for c in letters)
+        and list(letters) == sorted(set(letters))
+        and not (len(letters) == 1 and letters in "CI" and gold.strip() == "I")
+    )
+
+
+def _bare_answer(text: str) -> Answer:
+    from rewards.answers import Span
+
+    return Answer((Span(text, 0, len(text)),), "stated")
+
+
+# ---------------------------------------------------------------- verdicts
+
+_UNANSWERED: Final[Mapping[str, Verdict]] = {
+    "no_answer": Verdict.scored(0.0, Reason.NO_ANSWER, "no final answer stands in the completion"),
+    "truncated": Verdict.scored(0.0, Reason.TRUNCATED, "the completion ends before its last answer or thought does"),
+    "echo": Verdict.scored(0.0, "echo", "the only answer is the template that the prompt gave"),
+}
+
+
+def _slow_verdict(outcomes: Sequence[Outcome], answer: str, decision: Decision) -> Verdict:
+    values = [outcome.value for outcome in outcomes if outcome.failure is None]
+    for value in values:
+        if value["equal"] is True:
+            return Verdict.scored(1.0, "equal_symbolic", value["detail"], extracted=answer)
+    for outcome in outcomes:
+        if outcome.failure is not None:
+            return Verdict.error(outcome.failure.reason, outcome.failure.detail, extracted=answer)
+    for value in values:
+        if value["equal"] is None:
+            return Verdict.scored(0.0, "undecided", decision.detail or value["detail"], extracted=answer)
+    return Verdict.scored(0.0, "differs_symbolic", values[0]["detail"], extracted=answer)
 
 
 def _math_verify_verdict(outcome: Outcome) -> Verdict:
@@ -113,11 +443,17 @@ def _math_verify_verdict(outcome: Outcome) -> Verdict:
     return Verdict.scored(0.0, "math_verify_differs", outcome.value["detail"])
 
 
+def _beside(own: Verdict, other: Verdict) -> Verdict:
+    """Our verdict, with math-verify's score in `parts` and whether the two differ."""
+    parts = {**(own.parts or {}), "math_verify": other.score, "differs": own.score != other.score}
+    return Verdict(own.status, own.score, own.reason, own.detail, own.extracted, parts)
+
+
 # ---------------------------------------------------------------- the shared pool
 
 _lock = threading.Lock()
 _shared: WorkerPool | None = None
-_users: weakref.WeakSet[MathEquivalence] = weakref.WeakSet()
+_users: dict[int, weakref.ref[MathEquivalence]] = {}
 
 
 def _shared_pool(user: MathEquivalence) -> WorkerPool:
@@ -125,16 +461,18 @@ def _shared_pool(user: MathEquivalence) -> WorkerPool:
     with _lock:
         if _shared is None:
             _shared = WorkerPool(_SYMBOLIC, workers=2, deadline_seconds=SLOW_LANE_SECONDS)
-        _users.add(user)
+        _users[id(user)] = weakref.ref(user)
         return _shared
 
 
 def _leave_shared_pool(user: MathEquivalence) -> None:
     global _shared
     with _lock:
-        if user not in _users:
+        if _users.pop(id(user), None) is None:
             return
-        _users.discard(user)
+        for key, reference in list(_users.items()):
+            if reference() is None:
+                del _users[key]
         if not _users and _shared is not None:
             _shared.close()
             _shared = None
@@ -146,4 +484,5 @@ def _after_fork() -> None:
     _lock = threading.Lock()
 
 
-os.register_at_fork(after_in_child=_after_fork)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
