@@ -11,6 +11,7 @@ value := null | true | false | INT                       INT: |i| < 2**53
        | ["r", value, value, value] | ["F", HEX, HEX]    range, Fraction
        | ["D", TEXT] | ["T", KIND, INT...] | ["e"]       Decimal, date/time/datetime/timedelta (naive), Ellipsis
        | ["h", INT, KIND, NAME]                          a handle: an object that stays on the other side
+       | ["y", NAME]                                     a builtin type (an argument such as `int`)
        | ["u", NAME]                                     anything else: opaque
 ```
 
@@ -39,6 +40,10 @@ MAX_COLLISIONS: Final = 256
 of them would cost the reader minutes."""
 
 _SMALL: Final = 1 << 53
+_TYPES: Final[dict[str, type]] = {
+    builtin.__name__: builtin
+    for builtin in (bool, int, float, complex, str, bytes, bytearray, list, tuple, set, frozenset, dict, range, object)
+}
 _MICROSECOND: Final = datetime.timedelta(microseconds=1)
 
 
@@ -150,6 +155,8 @@ def encode(value: Any, *, keep: Keep | None = None) -> Any:
             return ["D", str(item)]
         if item is Ellipsis:
             return ["e"]
+        if kind is type and item in _TYPES.values():
+            return ["y", str(item.__name__)]
         moment = _encode_moment(item, kind)
         if moment is not None:
             return moment
@@ -302,13 +309,15 @@ def decode(encoded: Any, *, resolve: Callable[[Handle], Any] | None = None) -> A
                 raise ValueError("a handle's number is not an int")
             handle = Handle(number, _text(what)[:20], _text(name)[:60])
             return Opaque(handle.name) if resolve is None else resolve(handle)
+        if tag == "y":
+            return _TYPES[_text(item[1])]
         if tag == "u":
             return Opaque(_text(item[1])[:60])
         raise ValueError(f"unknown tag {tag[:20]!r}")
 
     try:
         return walk(encoded, 0)
-    except (TypeError, IndexError, OverflowError, decimal.InvalidOperation, RecursionError) as error:
+    except (TypeError, LookupError, OverflowError, decimal.InvalidOperation, RecursionError) as error:
         raise ValueError(f"not encoded plain data: {type(error).__name__}") from None
 
 
