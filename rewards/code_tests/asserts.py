@@ -512,9 +512,7 @@ class _Holes(ast.NodeTransformer):
 
 def _copied(node: ast.expr) -> ast.expr:
     copy = ast.parse(ast.unparse(node), mode="eval").body
-    for part in ast.walk(copy):
-        if hasattr(part, "lineno"):
-            part.lineno = part.end_lineno = node.lineno
+    ast.increment_lineno(copy, node.lineno - 1)
     return copy
 
 
@@ -530,7 +528,7 @@ def _plain(value: Any) -> bool:
         return all(_plain(item) for item in value)
     if kind is dict:
         return all(_plain(key) and _plain(item) for key, item in value.items())
-    return kind is range
+    return kind is range or (kind is type and _TYPES.get(value.__name__) is value)
 
 
 # ---------------------------------------------------------------- the evaluator
