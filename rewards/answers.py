@@ -182,6 +182,22 @@ def _matching_brace(text: str, opening: int, end: int) -> int:
     return -1
 
 
+def _escaped_close(text: str, opening: int, end: int) -> int:
+    """Position of a `\\}` that closes the box by mistake (`\\boxed{185\\}`): no `\\{` is open there. Else -1."""
+    depth = 0
+    for token in _BRACE.finditer(text, opening, end):
+        mark = token[0]
+        if mark == "{":
+            depth += 1
+        elif mark == "}":
+            depth -= 1
+        elif mark == "\\{":
+            return -1
+        elif mark == "\\}" and depth == 1:
+            return token.start()
+    return -1
+
+
 class _Box(NamedTuple):
     start: int  # of the command
     first: int  # of the content
@@ -224,8 +240,10 @@ def _box_at(text: str, at: int, end: int) -> _Box | None:
     if text[after] == "{":
         closing = _matching_brace(text, after, end)
         if closing < 0:
+            closing = _escaped_close(text, after, end)
+        if closing < 0:
             return _Box(start, after + 1, end, end, False)
-        return _Box(start, after + 1, closing, closing + 1, True)
+        return _Box(start, after + 1, closing, closing + 1 + (text[closing] == "\\"), True)
     if not commanded:
         return None
     # `\boxed 5` and `\boxed\frac12`: TeX takes one token, a reader takes the word.
@@ -334,7 +352,7 @@ def _joins(gap: str) -> str:
         word = words[at].lower()
         if word in _ALTERNATIVES:
             joiner = " or "
-        elif word in _CONNECTORS:
+        elif word in _CONNECTORS or word in ("for", "part", "case"):
             pass
         elif word.startswith("(") and word.endswith(")") and len(word) <= 5:
             pass  # (a) ... (b) ...: the parts of a question
@@ -585,32 +603,38 @@ def _after_root(text: str, low: str, at: int, end: int, connectors: tuple[str, .
     return at if at < end and text[at] in "$\\" and connectors is _ENGLISH else -1
 
 
+def _formula_end(text: str, start: int, end: int) -> int:
+    """One past the formula that a delimiter at `start` opens, or -1. `\\$` is a dollar sign, not a delimiter."""
+    for opener, closer in (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]")):
+        if text.startswith(opener, start):
+            at = text.find(closer, start + len(opener), end)
+            while closer == "$" and at > 0 and text[at - 1] == "\\":
+                at = text.find(closer, at + 1, end)
+            return -1 if at <= start + len(opener) else at + len(closer)
+    return -1
+
+
 def _statement_end(text: str, start: int, end: int) -> int:
     """One past the statement that begins at `start`: its sentence or line; a display formula may span lines."""
     end = min(end, start + MAX_STATEMENT_CHARS)
-    for opener, closer in (("\\[", "\\]"), ("$$", "$$"), ("\\(", "\\)"), ("\\begin", "\\end")):
-        if text.startswith(opener, start):
-            closing = text.find(closer, start + 2, end)
-            if closing >= 0 and opener in ("\\[", "$$"):
-                return closing + len(closer)
+    if text.startswith(("\\[", "$$"), start):
+        stop = _formula_end(text, start, end)
+        if stop > 0:
+            return stop
     at = start
     while at < end:
         c = text[at]
-        if c == "\n":
+        if c == "\n" or c in "。！？":
             return at
-        if c in "。！？":
-            return at
-        if c == "$" and at + 1 < end:
-            closing = text.find("$", at + 1, end)
-            if closing > 0 and ". " not in text[at:closing] and "\n" not in text[at:closing]:
-                at = closing + 1
+        if c == "$" or (c == "\\" and text.startswith("\\(", at)):
+            stop = _formula_end(text, at, end)
+            if stop > 0 and "\n" not in text[at:stop] and (c == "\\" or ". " not in text[at:stop]):
+                at = stop
                 continue
-        elif c == "\\" and text.startswith("\\(", at):
-            closing = text.find("\\)", at, end)
-            if closing > 0:
-                at = closing + 2
-                continue
-        elif c in ".!?" and (at + 1 >= end or text[at + 1] in " \n\t*\"'”)"):
+        if c == "\\":
+            at += 2
+            continue
+        if c in ".!?" and (at + 1 >= end or text[at + 1] in " \n\t*\"'”)"):
             # "i.e. 0.5", "Rs. 5723", "approx. 3" are no ends of sentences
             word = at
             while word > start and (text[word - 1].isalpha() or text[word - 1] == "."):
@@ -669,6 +693,9 @@ def _leading(text: str, low: str, start: int, end: int) -> tuple[int, int] | Non
             break
         if word_start > start and text[word_start] == "(" and low[word_start + 1 : word_start + 2].isalpha() and words:
             break
+        if word in ("$", "€", "£", "¥", "₹") and stop > start:
+            stop = word_end
+            break
         if word.isalpha() and len(word) > 1 and word not in _CONNECTORS and stop > start:
             words += 1
             if words > 3:
@@ -699,16 +726,8 @@ def _math_run(text: str, start: int, end: int) -> int:
     at = start
     stop = -1
     while at < end:
-        for opener, closer in (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]")):
-            if text.startswith(opener, at):
-                closing = text.find(closer, at + len(opener), end)
-                while closer == "$" and closing > 0 and text[closing - 1] == "\\":
-                    closing = text.find(closer, closing + 1, end)
-                if closing < 0 or closing == at + len(opener):
-                    return stop
-                at = closing + len(closer)
-                break
-        else:
+        at = _formula_end(text, at, end)
+        if at < 0:
             return stop
         stop = at
         after = at
@@ -735,7 +754,7 @@ def _math_run(text: str, start: int, end: int) -> int:
 def _number_end(text: str, start: int, end: int) -> int:
     """One past the last digit (or percent, degree sign) before `end`; -1 without a digit."""
     at = end - 1
-    while at >= start and not text[at].isdigit():
+    while at >= start and not text[at].isdecimal():
         at -= 1
     if at < start:
         return -1
@@ -785,7 +804,7 @@ def _closing_formula(text: str, start: int, end: int) -> tuple[int, int] | None:
         found = opening, closing + 2
     else:
         return None
-    if any(c.isdigit() for c in text[found[1] : end]):
+    if any(c.isdecimal() for c in text[found[1] : end]):
         return None
     return found
 
@@ -1087,7 +1106,7 @@ def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer 
         if low.startswith(_BOILERPLATE, at):
             last = at
             continue
-        found = _choice(text, at, last, last=True) if choice else None
+        found = _choice(text, at, last, last=True) or _choice(text, first, last, last=True) if choice else None
         if found is None:
             found = _narrow(text, low, at, last)
         if found is None:
