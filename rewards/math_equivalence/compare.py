@@ -1587,7 +1587,7 @@ def _letters_product(node: Node) -> bool:
 def _differences(left: Node, right: Node, visit: Callable[[Any, Any, Any], bool | None], count: int) -> bool:
     """Runs `visit(f, left value, right value)` at `count` real points of both; False once it says so, or without points."""
     from rewards.math_equivalence.exact import seed_of
-    from rewards.math_equivalence.expressions import point_for
+    from rewards.math_equivalence.expressions import fingerprint, point_for
 
     tl, tr = traits(left), traits(right)
     if tl.opaque or tr.opaque or tl.dots or tr.dots:
@@ -1596,7 +1596,7 @@ def _differences(left: Node, right: Node, visit: Callable[[Any, Any, Any], bool 
     symbols = sorted((tl.alone | tr.alone | names) - {"i"})
     if not symbols:
         return False
-    seed = seed_of(repr(left), repr(right))
+    seed = seed_of(fingerprint(left), fingerprint(right))
     done = 0
     for attempt in range(count + 6):
         point = point_for(symbols, tl.integers | tr.integers, seed, attempt)

@@ -15,6 +15,9 @@ from rewards.math_equivalence.exact import PRIME, Modular, Undefined, Unsupporte
 from rewards.math_equivalence.numeric import HIGH_BITS, LOW_BITS, Evaluator, TooLarge
 from rewards.math_equivalence.tree import NUMERIC, Node, exact_of
 
+MAX_SIZE_BITS: Final = 20_000
+"""Largest constant, in bits, whose equality is decided in balls."""
+
 FUNCTION_LETTERS: Final = frozenset({"f", "g", "h", "F", "G", "H", "phi", "psi", "Phi"})
 """Letters read as a function before brackets, unless they stand alone somewhere else in the pair."""
 
@@ -106,6 +109,22 @@ def traits(node: Node) -> Traits:
     return Traits(frozenset(alone), frozenset(called), frozenset(integers), rational, opaque, has_log, dots)
 
 
+def fingerprint(node: Node) -> str:
+    """A text that equal trees share and different trees do not, in linear time for numbers of any size."""
+    parts: list[str] = []
+    stack: list[Node] = [node]
+    while stack:
+        op, args, value = stack.pop()
+        if op in NUMERIC:
+            exact = value.value if op == "dec" else value
+            shown = hex(exact) if isinstance(exact, int) else f"{exact.numerator:x}/{exact.denominator:x}"
+            parts.append(shown)
+        else:
+            parts.append(f"{op}{len(args)}{value if isinstance(value, str) else ''}")
+            stack.extend(args)
+    return " ".join(parts)
+
+
 def is_scalar(node: Node) -> bool:
     """Whether the top of the tree is a number or an expression."""
     return node.op in SCALAR_OPS and not (node.op == "const" and node.value not in ("pi", "e", "dots"))
@@ -135,7 +154,7 @@ def same_scalar(gold: Node, answer: Node, *, log_either: bool = True) -> tuple[b
     symbols = sorted((tg.alone | ta.alone | names) - {"i"} | ({"i"} if "i" in _indices(gold, answer) else set()))
     if tg.dots or ta.dots:
         symbols.append("dots")
-    seed = seed_of(repr(gold), repr(answer))
+    seed = seed_of(fingerprint(gold), fingerprint(answer))
     if tg.rational and ta.rational and not (tg.dots or ta.dots) and "i" not in tg.alone | ta.alone:
         verdict = _modular(gold, answer, symbols, names, seed)
         if verdict is False:
@@ -235,7 +254,7 @@ def _numeric(
 ) -> tuple[bool | None, str]:
     if not symbols:
         return _constants(gold, answer, names, log_base)
-    agree = complex_agree = complex_differ = 0
+    agree = complex_agree = complex_differ = undefined = 0
     large = unsupported = False
     for attempt in range(tries):
         point = point_for(symbols, integers, seed, attempt)
@@ -251,6 +270,7 @@ def _numeric(
         try:
             outcome, real = numeric.at_precision(256, work)
         except Undefined:
+            undefined += 1
             continue
         except TooLarge:
             large = True
@@ -277,18 +297,24 @@ def _numeric(
         return True, "equal_identity"
     if complex_differ >= 2 and not complex_agree and not agree:
         return False, "value_differs"
+    if undefined == tries:
+        return None, "undefined_value"
     return None, "over_limit" if large and not agree else "undecided"
 
 
 def _constants(gold: Node, answer: Node, names: frozenset[str], log_base: str) -> tuple[bool | None, str]:
+    size = 0.0
+
     def evaluate(bits: int, accuracy: int) -> str:
         def work() -> str:
+            nonlocal size
             x = Evaluator({}, names, log_base).value(gold)
             try:
                 y = Evaluator({}, names, log_base).value(answer)
             except Undefined:
                 return "undefined"
             f = numeric.backend()
+            size = f.log2(x)
             return _verdict(f, x, y, accuracy)
 
         result: str = numeric.at_precision(bits, work)
@@ -298,7 +324,10 @@ def _constants(gold: Node, answer: Node, names: frozenset[str], log_base: str) -
         outcome = evaluate(LOW_BITS, 40)
         if outcome == "differs":
             return False, "value_differs"
-        outcome = evaluate(HIGH_BITS, 500)
+        if size > MAX_SIZE_BITS:
+            return None, "over_limit"
+        # enough bits to see a 1 that was added to a number of this size
+        outcome = evaluate(HIGH_BITS + max(int(size), 0), 500)
     except Unsupported:
         return None, "undecided"
     except Undefined:
@@ -315,11 +344,16 @@ def _constants(gold: Node, answer: Node, names: frozenset[str], log_base: str) -
 
 
 def _verdict(f: Any, x: Any, y: Any, accuracy: int) -> str:
-    """`differs` when the balls are disjoint, `agrees` when they overlap and both are narrow, else `unsure`."""
+    """`differs` when the balls are disjoint, `agrees` when they overlap and both are narrow, else `unsure`.
+
+    Narrow means many correct digits, and also an error far below 1: e^{3000} and e^{3000} + 1 share 1300 digits.
+    """
     if not f.overlaps(x, y):
         return "differs"
     for v in (x, y):
         if f.rel_bits(v) < accuracy and not f.magnitude_below(v, -2 * accuracy):
+            return "unsure"
+        if not f.error_below(v, -40):
             return "unsure"
     return "agrees"
 

@@ -127,7 +127,7 @@ class _Parser:
             if token.kind == "c" and token.text in ("over", "choose", "atop"):
                 self.i += 1
                 right = self.clause()
-                item = Node("binom", (item, right)) if token.text == "choose" else tree.div(item, right)
+                item = tree.binomial(item, right) if token.text == "choose" else tree.div(item, right)
             items.append(item)
             if len(items) > MAX_ELEMENTS:
                 raise Problem("over_limit", f"more than {MAX_ELEMENTS} elements")
@@ -799,7 +799,7 @@ class _Parser:
                         self.i += 1
                         node = Node("dfact", (node,))
                     else:
-                        node = Node("fact", (node,))
+                        node = tree.factorial(node)
                 elif text == "°":
                     self.i += 1
                     node = self.degrees(node)
@@ -860,9 +860,9 @@ class _Parser:
         if node.op == "sym" and node.value in ("C", "A", "P") and self.is_op("_"):
             self.i += 1
             lower = self.argument(script=True)
-            return Node("binom" if node.value == "C" else "perm", (lower, exponent))
+            return tree.binomial(lower, exponent) if node.value == "C" else Node("perm", (lower, exponent))
         if node.op == "sym" and "_" in node.value and node.value[0] in "CAP" and node.value[1] == "_" and node.args:
-            return Node("binom" if node.value[0] == "C" else "perm", (node.args[0], exponent))
+            return tree.binomial(node.args[0], exponent) if node.value[0] == "C" else Node("perm", (node.args[0], exponent))
         node = Node("sym", (), node.value) if node.op == "sym" and node.args else node
         return tree.power(node, exponent)
 
@@ -1355,7 +1355,7 @@ class _Parser:
             return self.root()
         if name == "binom":
             top = self.argument()
-            return Node("binom", (top, self.argument()))
+            return tree.binomial(top, self.argument())
         if name in ("sum", "prod"):
             return self.big(name)
         if name in ("int", "iint", "iiint", "oint", "lim", "limsup", "liminf", "bigcup", "bigcap"):
@@ -1510,7 +1510,7 @@ class _Parser:
             self.bars = bars
             self.open.pop()
             self.expect(_OPENERS[text])
-            return Node("floor" if text == "⌊" else "ceil", (inner,))
+            return tree.rounded("floor" if text == "⌊" else "ceil", inner)
         if text == "^":
             return self.leading_script()
         if text == "_":
@@ -1560,7 +1560,7 @@ class _Parser:
             self.i += 1
             if self.take_op("_"):
                 bottom = self.argument(script=True)
-                return Node("binom" if token.text == "C" else "perm", (top, bottom))
+                return tree.binomial(top, bottom) if token.text == "C" else Node("perm", (top, bottom))
         self.fail("a script with nothing before it")
 
     def absolute(self, opener: str) -> Node:
@@ -1940,8 +1940,12 @@ def _apply(name: str, args: tuple[Node, ...], base: Node | None, exponent: Node 
         node = Node("root", (args[0], TWO))
     elif name == "cbrt" and len(args) == 1:
         node = Node("root", (args[0], Node("num", (), 3)))
-    elif name in ("abs", "floor", "ceil") and len(args) == 1:
+    elif name == "abs" and len(args) == 1:
         node = Node(name, args)
+    elif name in ("floor", "ceil") and len(args) == 1:
+        node = tree.rounded(name, args[0])
+    elif name in ("gcd", "lcm"):
+        node = tree.divisors(name, args)
     elif name == "det" and len(args) == 1 and args[0].op == "matrix":
         node = Node("matrix", args[0].args, (*args[0].value[:2], "|"))
     else:

@@ -138,6 +138,20 @@ class _Flint:
         """Whether |x| < 2^exponent surely."""
         return bool(abs(x) < self.arb(2) ** exponent)
 
+    def error_below(self, x: Any, exponent: int) -> bool:
+        """Whether the ball's radius is below 2^exponent."""
+        bound = self.arb(2) ** exponent
+        if self.is_real(x):
+            return bool(x.rad() < bound)
+        return bool(x.real.rad() < bound and x.imag.rad() < bound)
+
+    def log2(self, x: Any) -> float:
+        """About log2 |x|."""
+        size = abs(x)
+        if size.contains(0):
+            return 0.0
+        return float(size.log().mid()) * 1.4427
+
     def compare(self, a: Any, b: Any) -> int | None:
         """-1, 0 (balls overlap) or 1."""
         if a < b:
@@ -148,16 +162,6 @@ class _Flint:
 
     def overlaps(self, a: Any, b: Any) -> bool:
         return bool(self.complex(a).overlaps(self.complex(b)))
-
-    def as_float(self, x: Any) -> float:
-        return float(x.mid())
-
-
-class _Mp:
-    """mpmath with a pseudo-ball: `value` at twice the working precision, error from the value at the working one."""
-
-    name = "mpmath"
-    # Filled in `numeric_mp`; kept apart so that flint users never load it.
 
 
 _backend: Any = None
