@@ -205,7 +205,7 @@ class MpBalls:
         return self._log2(self._error(x)) < exponent
 
     def log2(self, x: MpValue) -> float:
-        return self._log2(x.high)
+        return self._log2(x.high) if x.high != 0 else 0.0
 
     def compare(self, a: MpValue, b: MpValue) -> int:
         gap = a.high - b.high
