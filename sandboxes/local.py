@@ -244,8 +244,8 @@ class LocalSandbox(Sandbox):
     def __del__(self) -> None:
         try:
             if self._pool is not None and os.getpid() == self._owner:
-                self._pool.close()
-        except Exception:  # interpreter shutdown: the zygotes see their control socket close and end
+                self._pool.abandon()
+        except Exception:  # interpreter shutdown: a zygote whose control socket closes ends by itself
             return
 
 

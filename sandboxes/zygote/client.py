@@ -301,6 +301,13 @@ class Zygote:
         if self.on_close is not None:
             self.on_close()
 
+    def abandon(self) -> None:
+        """Ends the zygote without waiting for anything: for finalizers, where no thread can be started any more."""
+        self.control.close()  # the zygote sees it and ends, and its container with it
+        if self.process is not None and os.getpid() == self.owner:
+            with suppress(OSError):
+                self.process.kill()
+
 
 def _limits_json(limits: Limits) -> dict[str, float | int]:
     return {name: getattr(limits, name) for name in limits.__dataclass_fields__}
@@ -1017,6 +1024,15 @@ class Pool:
             slot[index] = None
             if zygote is not None:
                 zygote.close()
+
+    def abandon(self) -> None:
+        """Ends idle zygotes without waiting."""
+        self._closed = True
+        with suppress(queue.Empty):
+            while True:
+                for zygote in self._slots.get_nowait():
+                    if zygote is not None:
+                        zygote.abandon()
 
     def close(self) -> None:
         """Ends every zygote; work in progress keeps its own until it returns."""

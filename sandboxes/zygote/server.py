@@ -439,7 +439,7 @@ class Server:
             self.kill(running, "cpu_seconds")
         elif resident > limits["memory_bytes"]:
             self.kill(running, "memory_bytes")
-        elif running.scratch and self.walls != "container" and _tree_bytes(running.scratch) > limits["disk_bytes"]:
+        elif running.scratch and self._scratch_bytes(running.scratch) > limits["disk_bytes"]:
             self.kill(running, "disk_bytes")
         elif now >= running.deadline:
             waiting = self._waited(running)
@@ -449,6 +449,9 @@ class Server:
                 running.deadline = now + left
             else:
                 self.kill(running, "wall_seconds")
+
+    def _scratch_bytes(self, scratch: str) -> int:
+        return _tree_bytes(scratch) + (_tree_bytes("/dev/shm") if self.walls == "container" else 0)
 
     def _waited(self, running: Box) -> float:
         """Seconds in which the box's first process was ready to run but another had the CPU."""

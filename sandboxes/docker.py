@@ -1,0 +1,704 @@
+"""`docker`: programs in hardened containers of a real engine, kept warm, with the same zygote inside.
+
+*Stops*: everything that the container's walls stop (no network, read-only root, all capabilities dropped, no new
+privileges, an unprivileged user of its own, memory and pids limits, tmpfs, Docker's default seccomp profile), and on
+top of it what the zygote's walls inside stop: Landlock where the kernel has it, our seccomp list (Docker's default
+profile lets ptrace and io_uring through), rlimits, one program at a time, every process killed and the scratch space
+wiped after each. A container is thrown away after any breach of a limit and after `recycle_after` programs.
+
+*Does not stop*: a hole in the kernel, which is shared, unless `runtime="runsc"` (gVisor) is installed and asked for;
+who controls the Docker socket is root on the machine: programs never see it, but the trainer holds it.
+
+Two-box judging takes two containers, so a solution and its tests never share one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import random
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tempfile
+import threading
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from sandboxes.contract import (
+    DEFAULT_LIMITS,
+    MIB,
+    Call,
+    CallResult,
+    CallsExecution,
+    CallStatus,
+    Execution,
+    Exit,
+    JudgeExecution,
+    Limits,
+    Program,
+    Sandbox,
+    SandboxError,
+    Wall,
+)
+from sandboxes.zygote import client
+from sandboxes.zygote.client import BOOT, CLEAN_ENVIRONMENT, MARK, START_SECONDS, Pool, Zygote, ZygoteLost
+
+REPOSITORY: Final = "grpo-rewards-sandbox"
+LABEL: Final = "grpo-rewards.sandbox"
+"""On every container: the process that owns it. On every image: how its zygote is started."""
+SOCKET_FOLDER: Final = "/sandbox-socket"
+SHELL_TOOLS: Final = ("sh", "bash", "cat", "echo", "env", "false", "ls", "sleep", "sort", "true")
+_LEFT_OUT: Final = ("site-packages", "test", "tests", "idlelib", "tkinter", "turtledemo", "ensurepip", "lib2to3")
+_PACKAGE: Final = Path(__file__).resolve().parent
+_IMAGE_ROOT: Final = "/opt/sandbox"
+
+DOCKERFILE: Final = f"""\
+ARG BASE=python:3.12-slim
+FROM ${{BASE}}
+COPY sandboxes {_IMAGE_ROOT}/sandboxes
+RUN python3 -m pip install --no-cache-dir pytest
+"""
+"""For machines with a registry: `build_image(base="python:3.12-slim")`. Add tool chains for other languages here."""
+
+
+def _sdk() -> Any:
+    try:
+        import docker
+    except ImportError:
+        raise SandboxError("the docker backend needs the docker SDK: pip install 'grpo-rewards[docker]'") from None
+    return docker
+
+
+def connect(base_url: str | None = None) -> Any:
+    """A client of the engine.
+
+    Raises:
+        SandboxError: no SDK, no engine, no right to talk to it.
+    """
+    docker = _sdk()
+    try:
+        found = docker.DockerClient(base_url=base_url) if base_url else docker.from_env()
+        found.ping()
+    except (docker.errors.DockerException, OSError) as error:
+        raise SandboxError(
+            f"no Docker engine answers ({str(error)[:200]}). Remedy: start dockerd, set DOCKER_HOST, or add this user"
+            " to the docker group; without Docker use the local backend"
+        ) from None
+    return found
+
+
+# --- the image --------------------------------------------------------------------------------------------------------
+
+
+def package_digest() -> str:
+    """A digest of the code that runs inside, so that an image and its client always match."""
+    digest = hashlib.sha256()
+    for path in sorted([_PACKAGE / "plain_data.py", _PACKAGE / "contract.py", *(_PACKAGE / "zygote").glob("*.py")]):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def image_name() -> str:
+    """The name of the image that `build_image()` makes from this machine's Python."""
+    return f"{REPOSITORY}:py{sys.version_info[0]}.{sys.version_info[1]}-{package_digest()}"
+
+
+def build_image(
+    tag: str | None = None,
+    *,
+    packages: Sequence[str] = ("pytest",),
+    base: str | None = None,
+    base_url: str | None = None,
+) -> str:
+    """Makes the image that the docker backend runs, and returns its name.
+
+    Without `base` it is made from the running machine's Python alone (`FROM scratch`, no registry, no network): the
+    interpreter, its standard library, the shared libraries they load, a shell, and `packages` that are installed here.
+    With `base` it is built by Docker from `DOCKERFILE` on that image.
+
+    Raises:
+        SandboxError: no engine, a package that is not installed, a build that failed.
+    """
+    engine = connect(base_url)
+    tag = tag or image_name()
+    if base is not None:
+        return _build_from_base(engine, tag, base)
+    from sandboxes.zygote.client import interpreter_paths
+
+    executable, _, _ = interpreter_paths(packages=False)
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w") as tar:
+        site = _fill_image(tar, executable, packages)
+    settings = {"python": executable, "root": _IMAGE_ROOT, "import_path": [site] if packages else []}
+    changes = [f"LABEL {LABEL}={json.dumps(json.dumps(settings))}"]
+    repository, _, version = tag.partition(":")
+    answer = engine.api.import_image_from_data(
+        archive.getvalue(), repository=repository, tag=version or "latest", changes=changes
+    )
+    if "error" in str(answer).lower():
+        raise SandboxError(f"docker import refused the image: {str(answer)[:300]}")
+    return tag
+
+
+def _build_from_base(engine: Any, tag: str, base: str) -> str:
+    docker = _sdk()
+    context = io.BytesIO()
+    with tarfile.open(fileobj=context, mode="w") as tar:
+        settings = {"python": "python3", "root": _IMAGE_ROOT, "import_path": [], "site": True}
+        text = f"{DOCKERFILE}LABEL {LABEL}={json.dumps(json.dumps(settings))}\n".encode()
+        _add_bytes(tar, "Dockerfile", text)
+        _add_package(tar, "sandboxes")
+    context.seek(0)
+    try:
+        engine.images.build(fileobj=context, custom_context=True, tag=tag, buildargs={"BASE": base}, rm=True)
+    except docker.errors.DockerException as error:
+        raise SandboxError(f"docker build on {base} failed: {str(error)[:300]}") from None
+    return tag
+
+
+def _add_bytes(tar: tarfile.TarFile, name: str, content: bytes, mode: int = 0o644) -> None:
+    entry = tarfile.TarInfo(name.lstrip("/"))
+    entry.size, entry.mode = len(content), mode
+    tar.addfile(entry, io.BytesIO(content))
+
+
+def _add_folder(tar: tarfile.TarFile, name: str, mode: int = 0o755) -> None:
+    entry = tarfile.TarInfo(name.strip("/"))
+    entry.type, entry.mode = tarfile.DIRTYPE, mode
+    tar.addfile(entry)
+
+
+def _add_package(tar: tarfile.TarFile, where: str) -> None:
+    folders = sorted({path.parent for path in _PACKAGE.rglob("*.py")})
+    for folder in folders:
+        _add_folder(tar, f"{where}/{folder.relative_to(_PACKAGE)}".removesuffix("/."))
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        _add_bytes(tar, f"{where}/{path.relative_to(_PACKAGE)}", path.read_bytes())
+
+
+class _Image:
+    """Collects files for an image, each once, with the folders above them."""
+
+    def __init__(self, tar: tarfile.TarFile) -> None:
+        self.tar = tar
+        self.have: set[str] = set()
+
+    def folders(self, path: str) -> None:
+        parts = path.strip("/").split("/")[:-1]
+        for end in range(1, len(parts) + 1):
+            folder = "/" + "/".join(parts[:end])
+            if folder in self.have:
+                continue
+            self.have.add(folder)
+            if os.path.islink(folder):
+                self.link(folder, os.readlink(folder))
+                self.folders(os.path.realpath(folder) + "/x")
+            else:
+                _add_folder(self.tar, folder)
+
+    def link(self, path: str, target: str) -> None:
+        entry = tarfile.TarInfo(path.lstrip("/"))
+        entry.type, entry.linkname, entry.mode = tarfile.SYMTYPE, target, 0o777
+        self.tar.addfile(entry)
+
+    def file(self, path: str) -> None:
+        """Adds a file of this machine at its own path, through any links on the way."""
+        if path in self.have:
+            return
+        self.have.add(path)
+        self.folders(path)
+        if os.path.islink(path):
+            target = os.readlink(path)
+            self.link(path, target)
+            self.file(os.path.normpath(os.path.join(os.path.dirname(path), target)))
+            return
+        entry = self.tar.gettarinfo(path, arcname=path.lstrip("/"))
+        entry.mode |= 0o444
+        entry.uid = entry.gid = 0
+        entry.uname = entry.gname = "root"
+        if entry.islnk():  # a hard link to a file that came before: carry the content
+            entry.type, entry.size = tarfile.REGTYPE, os.path.getsize(path)
+        with open(path, "rb") as content:
+            self.tar.addfile(entry, content)
+
+    def tree(self, root: str, left_out: Iterable[str] = ()) -> list[str]:
+        """Adds a folder. Returns the shared libraries in it."""
+        found = []
+        omitted = set(left_out)
+        for folder, names, files in os.walk(root):
+            names[:] = sorted(name for name in names if name not in omitted)
+            for name in sorted(files):
+                path = os.path.join(folder, name)
+                if not os.path.exists(path) or name.endswith((".a", ".exe")):
+                    continue
+                self.file(path)
+                if ".so" in name:
+                    found.append(path)
+        return found
+
+
+def shared_libraries(paths: Sequence[str]) -> list[str]:
+    """Every shared library that these binaries load, as the dynamic linker of this machine finds it."""
+    found: set[str] = set()
+    for start in range(0, len(paths), 50):
+        answer = subprocess.run(["ldd", *paths[start : start + 50]], capture_output=True, text=True, check=False)
+        for line in answer.stdout.splitlines():
+            for word in line.split():
+                if word.startswith("/") and os.path.exists(word.rstrip(":")) and not line.endswith(":"):
+                    found.add(word)
+    return sorted(found)
+
+
+def _fill_image(tar: tarfile.TarFile, executable: str, packages: Sequence[str]) -> str:
+    image = _Image(tar)
+    for folder in ("/dev", "/proc", "/sys", "/etc", "/dev/shm", SOCKET_FOLDER):
+        image.folders(folder + "/x")
+    _add_folder(tar, "/tmp", 0o1777)  # the runtime gives the tmpfs there the mode of the image's folder
+    image.have.add("/tmp")
+    _add_bytes(tar, "/etc/passwd", b"root:x:0:0::/tmp:/bin/sh\nnobody:x:65534:65534::/tmp:/bin/sh\n")
+    _add_bytes(tar, "/etc/group", b"root:x:0:\nnogroup:x:65534:\n")
+    binaries = [executable]
+    image.file(executable)
+    for key in ("stdlib", "platstdlib"):
+        binaries += image.tree(sysconfig.get_path(key), _LEFT_OUT)
+    for tool in SHELL_TOOLS:
+        path = shutil.which(tool, path="/usr/bin:/bin")
+        if path is not None:
+            image.file(path)
+            binaries.append(os.path.realpath(path))
+            if path.startswith("/usr/bin/") and not os.path.islink("/bin"):
+                continue
+            image.folders("/bin/x")
+    site = sysconfig.get_path("purelib")
+    for path in _package_files(packages):
+        image.file(path)
+        if ".so" in os.path.basename(path):
+            binaries.append(path)
+    for library in shared_libraries(binaries):
+        image.file(library)
+    _add_folder(tar, _IMAGE_ROOT)
+    _add_package(tar, f"{_IMAGE_ROOT}/sandboxes")
+    return site
+
+
+def _package_files(packages: Sequence[str]) -> list[str]:
+    """Files of installed distributions and of what they require."""
+    import importlib.metadata
+    import re
+
+    todo, seen, files = list(packages), set[str](), []
+    while todo:
+        name = re.split(r"[\s;<>=!~\[(]", todo.pop(), maxsplit=1)[0]
+        key = name.lower().replace("_", "-")
+        if key in seen:
+            continue
+        seen.add(key)
+        try:
+            distribution = importlib.metadata.distribution(name)
+        except importlib.metadata.PackageNotFoundError:
+            if name in packages:
+                raise SandboxError(f"package {name!r} is not installed here: pip install {name}") from None
+            continue
+        todo += [text for text in distribution.requires or () if "extra ==" not in text]
+        for path in distribution.files or ():
+            located = str(path.locate())
+            if "__pycache__" not in located and os.path.isfile(located) and ".." not in path.parts:
+                files.append(os.path.normpath(located))
+    return files
+
+
+# --- containers -------------------------------------------------------------------------------------------------------
+
+
+def _owner() -> str:
+    """This process as a container's label: machine boot, process id, its start time (ids are used again)."""
+    boot = ""
+    with suppress(OSError):
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    return f"{boot}:{os.getpid()}:{_start_time(os.getpid())}"
+
+
+def _start_time(pid: int) -> str:
+    with suppress(OSError, IndexError):
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[19].decode()
+    return "?"
+
+
+def _owner_is_dead(label: str) -> bool:
+    boot, pid, started = [*label.split(":"), "", "", ""][:3]
+    mine = _owner().split(":")[0]
+    if not boot or not mine or not pid.isdigit():
+        return False  # cannot be told on this system
+    return boot != mine or _start_time(int(pid)) != started
+
+
+def remove_orphans(base_url: str | None = None) -> int:
+    """Removes containers whose trainer is dead. Returns how many."""
+    engine = connect(base_url)
+    docker = _sdk()
+    removed = 0
+    for container in engine.containers.list(all=True, filters={"label": LABEL}, ignore_removed=True):
+        if _owner_is_dead(container.labels.get(LABEL, "")):
+            with suppress(docker.errors.DockerException):
+                container.remove(force=True)
+                removed += 1
+    return removed
+
+
+class DockerSandbox(Sandbox):
+    """A pool of warm containers.
+
+    Args:
+        workers: containers at once (two-box judging takes a second one per worker).
+        image: by default the one `build_image()` makes.
+        runtime: container runtime, such as "runsc" for gVisor; None leaves it to the engine.
+        memory_bytes: memory of one container; `Limits.memory_bytes` of a program may not be above three quarters of it.
+        recycle_after: programs after which a container is replaced.
+        warm: modules imported once in each zygote.
+        base_url: the engine's address; None takes DOCKER_HOST or the usual socket.
+
+    Raises:
+        SandboxError: at first use: no SDK, engine or image, with the remedy.
+    """
+
+    name = "docker"
+
+    def __init__(
+        self,
+        *,
+        workers: int = 2,
+        image: str | None = None,
+        runtime: str | None = None,
+        memory_bytes: int = 1536 * MIB,
+        recycle_after: int = 2000,
+        warm: Sequence[str] = (),
+        base_url: str | None = None,
+    ) -> None:
+        if workers < 1 or recycle_after < 1:
+            raise SandboxError(f"workers={workers}, recycle_after={recycle_after}; allowed: at least 1")
+        self._settings: dict[str, Any] = {
+            "workers": workers,
+            "image": image,
+            "runtime": runtime,
+            "memory_bytes": memory_bytes,
+            "recycle_after": recycle_after,
+            "warm": tuple(warm),
+            "base_url": base_url,
+        }
+        self.workers, self.runtime, self.memory_bytes = workers, runtime, memory_bytes
+        self.image = image or image_name()
+        self.recycle_after, self.warm, self.base_url = recycle_after, tuple(warm), base_url
+        self._reset()
+
+    def _reset(self) -> None:
+        self._lock = threading.Lock()
+        self._pool: Pool | None = None
+        self._owner = os.getpid()
+        self._closed = False
+        self._engine: Any = None
+        self._start_settings: dict[str, Any] = {}
+        self._removals: list[threading.Thread] = []
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self._settings
+
+    def __setstate__(self, settings: dict[str, Any]) -> None:
+        self.__init__(**settings)  # type: ignore[misc]
+
+    def __repr__(self) -> str:
+        return f"DockerSandbox({', '.join(f'{key}={value!r}' for key, value in self._settings.items())})"
+
+    # -- starting
+
+    def _prepare(self) -> None:
+        docker = _sdk()
+        self._engine = connect(self.base_url)
+        try:
+            labels = self._engine.images.get(self.image).labels
+        except docker.errors.ImageNotFound:
+            raise SandboxError(
+                f"no image {self.image!r} on this engine. Remedy: run `rewards sandbox build-image` (no registry)"
+            ) from None
+        if LABEL not in labels:
+            raise SandboxError(f"image {self.image!r} was not made by `rewards sandbox build-image` (no label {LABEL})")
+        self._start_settings = json.loads(labels[LABEL])
+        remove_orphans(self.base_url)
+
+    def _ready(self) -> Pool:
+        if os.getpid() != self._owner:
+            self._reset()
+        with self._lock:
+            if self._closed:
+                raise SandboxError("the sandbox is closed: make a new one")
+            if self._pool is None:
+                self._prepare()
+                self._pool = Pool(self.workers, self._start, pair=True, recycle_after=self.recycle_after)
+            return self._pool
+
+    def _start(self) -> Zygote:
+        """Starts one container and shakes hands with its zygote."""
+        docker = _sdk()
+        folder = tempfile.mkdtemp(prefix="sandbox-")
+        os.chmod(folder, 0o755)
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        container: Any = None
+        try:
+            path = os.path.join(folder, "control")
+            listener.bind(path)
+            os.chmod(path, 0o666)
+            listener.listen(1)
+            # a user id of its own: the kernel counts processes per user, and two containers must not share a count
+            uid = random.SystemRandom().randrange(200_000, 2_000_000_000)
+            try:
+                container = self._create(folder, uid)
+                container.start()
+            except (docker.errors.DockerException, OSError) as error:
+                raise SandboxError(f"a container could not be started: {str(error)[:300]}") from None
+            control = self._accept(listener, container, uid)
+        except BaseException:
+            if container is not None:
+                self._remove(container)
+            raise
+        finally:
+            listener.close()
+            shutil.rmtree(folder, ignore_errors=True)
+        zygote = Zygote(control, "docker")
+        zygote.on_close = lambda: self._remove_later(container)
+        try:
+            zygote.shake_hands()
+        except BaseException:
+            zygote.close()
+            raise
+        return zygote
+
+    def _create(self, folder: str, uid: int) -> Any:
+        from docker.types import LogConfig
+
+        start = self._start_settings
+        options = {
+            "walls": "container",
+            "read_only": [start["root"], *start["import_path"], os.path.dirname(start["python"]), "/opt", "/root"],
+            "import_path": start["import_path"],
+            "warm": [*client.WARM_MODULES, *self.warm],
+            "package_root": start["root"],
+        }
+        options["read_only"] = [path for path in options["read_only"] if path]
+        flags = ["-s", "-P", "-B"] if start.get("site") else ["-S", "-s", "-P", "-B"]
+        command = [start["python"], *flags, "-c", BOOT, f"{SOCKET_FOLDER}/control", json.dumps(options), start["root"]]
+        environment = {**CLEAN_ENVIRONMENT, MARK: os.urandom(8).hex()}
+        scratch = "rw,exec,nosuid,nodev,size=256m,nr_inodes=65536,mode=1777"
+        return self._engine.containers.create(
+            self.image,
+            command,
+            detach=True,
+            auto_remove=True,
+            network_mode="none",
+            read_only=True,
+            cap_drop=["ALL"],
+            security_opt=["no-new-privileges"],
+            pids_limit=256,
+            mem_limit=self.memory_bytes,
+            memswap_limit=self.memory_bytes,
+            user=f"{uid}:{uid}",
+            tmpfs={"/tmp": scratch},
+            shm_size="64m",
+            volumes={folder: {"bind": SOCKET_FOLDER, "mode": "ro"}},
+            labels={LABEL: _owner()},
+            environment=environment,
+            working_dir="/",
+            hostname="sandbox",
+            log_config=LogConfig(type="none"),
+            stdin_open=False,
+            runtime=self.runtime,
+        )
+
+    def _accept(self, listener: socket.socket, container: Any, uid: int) -> socket.socket:
+        listener.settimeout(0.25)
+        end = time.monotonic() + START_SECONDS
+        while True:
+            try:
+                control, _ = listener.accept()
+            except TimeoutError:
+                if time.monotonic() > end or not self._is_running(container):
+                    raise SandboxError(
+                        f"the zygote in a container of {self.image!r} did not connect within {START_SECONDS:.0f} s:"
+                        " the engine has to be on this machine (a unix socket is mounted into the container)"
+                    ) from None
+                continue
+            if sys.platform == "linux":
+                # any user of this machine may connect to the socket while it is there: only ours may stay
+                credentials = control.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+                if struct.unpack("3i", credentials)[1] != uid:
+                    control.close()
+                    continue
+            control.settimeout(None)
+            return control
+
+    @staticmethod
+    def _is_running(container: Any) -> bool:
+        try:
+            container.reload()
+        except Exception:  # auto-removed: it has ended
+            return False
+        return bool(container.status in ("created", "running"))
+
+    @staticmethod
+    def _remove(container: Any) -> None:
+        docker = _sdk()
+        with suppress(docker.errors.DockerException, OSError):
+            container.remove(force=True)
+
+    def _remove_later(self, container: Any) -> None:
+        """The engine takes its time to remove a container; nobody need wait for it but `close`."""
+        thread = threading.Thread(target=self._remove, args=(container,), daemon=True)
+        thread.start()
+        self._removals = [other for other in self._removals if other.is_alive()] + [thread]
+
+    # -- the contract
+
+    def _check(self, limits: Limits) -> None:
+        most = self.memory_bytes * 3 // 4
+        if limits.memory_bytes > most:
+            raise SandboxError(
+                f"Limits.memory_bytes is {limits.memory_bytes}, a container of {self.memory_bytes} allows {most}:"
+                f" use DockerSandbox(memory_bytes={limits.memory_bytes * 3 // 2})"
+            )
+
+    @staticmethod
+    def _mark(zygote: Zygote, execution: Execution) -> None:
+        if execution.exit not in (Exit.OK, Exit.NONZERO, Exit.COMPILE_ERROR):
+            zygote.breached = True
+
+    def run(self, program: Program, limits: Limits = DEFAULT_LIMITS) -> Execution:
+        self._check(limits)
+
+        def work(zygote: Zygote, _: Zygote) -> Execution:
+            execution = client.run_program(zygote, program, limits)
+            self._mark(zygote, execution)
+            return execution
+
+        result, why = self._use(work)
+        return result if result is not None else _lost(why)
+
+    def call(
+        self,
+        program: Program,
+        calls: Sequence[Call],
+        limits: Limits = DEFAULT_LIMITS,
+        *,
+        call_wall_seconds: float | None = None,
+        stop: Any = None,
+    ) -> CallsExecution:
+        self._check(limits)
+
+        def work(zygote: Zygote, _: Zygote) -> CallsExecution:
+            outcome = client.run_calls(zygote, program, calls, limits, call_wall_seconds, stop)
+            self._mark(zygote, outcome.execution)
+            return outcome
+
+        result, why = self._use(work)
+        if isinstance(result, CallsExecution):
+            return result
+        return CallsExecution(execution=_lost(why), results=(CallResult(status=CallStatus.NOT_RUN),) * len(calls))
+
+    def judge(
+        self,
+        tests: Program,
+        solution: Program,
+        entry_points: Mapping[str, str] | Sequence[str],
+        limits: Limits = DEFAULT_LIMITS,
+        *,
+        modules: Sequence[str] = ("solution",),
+        runner: str = "script",
+        keep_going: bool = False,
+        together: bool = False,
+    ) -> JudgeExecution:
+        self._check(limits)
+        names = dict(entry_points) if isinstance(entry_points, Mapping) else {name: name for name in entry_points}
+
+        def work(solving: Zygote, testing: Zygote) -> JudgeExecution:
+            outcome = client.run_judge(
+                testing,
+                solving,
+                tests,
+                solution,
+                names,
+                limits,
+                modules=modules,
+                runner=runner,
+                keep_going=keep_going,
+                together=together,
+            )
+            self._mark(solving, outcome.solution)
+            self._mark(testing, outcome.tests)
+            return outcome
+
+        result, why = self._use(work, both=True)
+        return result if result is not None else JudgeExecution(tests=_lost(why), solution=_lost(why))
+
+    def _use(self, work: Any, *, both: bool = False) -> tuple[Any, str]:
+        try:
+            return self._ready().use(work, both=both)
+        except ZygoteLost as error:
+            return None, str(error)
+
+    def walls(self) -> list[Wall]:
+        try:
+            engine = connect(self.base_url)
+        except SandboxError as error:
+            return [Wall(name="docker", stands=False, detail=str(error))]
+        facts = engine.info()
+        rows = [
+            Wall(
+                name="docker",
+                stands=True,
+                detail=f"engine {facts.get('ServerVersion')}, kernel {facts.get('KernelVersion')}",
+            )
+        ]
+        names = {image_tag for image in engine.images.list(name=REPOSITORY) for image_tag in image.tags}
+        there = self.image in names
+        remedy = self.image if there else f"{self.image} is missing: run `rewards sandbox build-image`"
+        rows.append(Wall(name="image", stands=there, detail=remedy))
+        default_seccomp = any("seccomp" in option for option in facts.get("SecurityOptions") or ())
+        rows.append(
+            Wall(name="seccomp", stands=default_seccomp, detail="the engine's default profile, and ours inside")
+        )
+        runtimes = facts.get("Runtimes") or {}
+        detail = "gVisor: a kernel of its own; ask for it with runtime='runsc'"
+        rows.append(Wall(name="runsc", stands="runsc" in runtimes, detail=detail))
+        return rows
+
+    def close(self) -> None:
+        if os.getpid() != self._owner:
+            self._reset()
+        with self._lock:
+            self._closed = True
+            pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.close()
+        for thread in self._removals:
+            thread.join(30)
+        if self._engine is not None:
+            self._engine.close()
+
+    def __del__(self) -> None:
+        try:
+            if self._pool is not None and os.getpid() == self._owner:
+                self._pool.abandon()
+        except Exception:  # interpreter shutdown: a zygote whose control socket closes ends by itself
+            return
+
+
+def _lost(why: str) -> Execution:
+    detail = f"the sandbox's container was lost twice ({why}); the pool has replaced it"
+    return Execution(exit=Exit.SANDBOX_ERROR, detail=detail, tier="docker")
