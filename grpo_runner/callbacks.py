@@ -4,6 +4,7 @@
     completions/step-000012.parquet every completion of the step with its verdicts, one file per step
     evaluations.jsonl               held-out accuracy: before, in between, after
     answers-before.jsonl, -after    the greedy held-out answers with their verdicts
+    alerts.jsonl                    what the watch found, and at which step
     reward.png                      reward, components and held-out accuracy over the steps
 
 All files are written by the main process alone; Parquet and PNG files appear whole or not at all.
@@ -11,18 +12,19 @@ All files are written by the main process alone; Parquet and PNG files appear wh
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
 from grpo_runner.evaluate import Accuracy, Evaluator
+from grpo_runner.run_files import read_jsonl, write_jsonl, write_line, write_parquet
 from grpo_runner.trainer import CAUSES, SignalTrainer
+from grpo_runner.watch import Alert, Watch
 
 _RENAMED: Final[Mapping[str, str]] = {
     "reward": "reward",
@@ -54,16 +56,27 @@ class Recorder(TrainerCallback):  # type: ignore[misc]
         steps: optimiser steps of the whole run.
         completions_every: write the completions every so many steps; 0 means never.
         say: takes each live line.
+        watch: sees every step; None looks away.
+        alarm: called with an alert that ends the run.
     """
 
     def __init__(
-        self, out: Path, components: Sequence[str], steps: int, completions_every: int, say: Callable[[str], None]
+        self,
+        out: Path,
+        components: Sequence[str],
+        steps: int,
+        completions_every: int,
+        say: Callable[[str], None],
+        watch: Watch | None = None,
+        alarm: Callable[[Alert], None] | None = None,
     ) -> None:
         self.out = out
         self.components = list(components)
         self.steps = steps
         self.completions_every = completions_every
         self.say = say
+        self.watch = watch
+        self.alarm = alarm
         self.trainer: SignalTrainer | None = None
         self.rows: list[dict[str, Any]] = []
         self.evaluation_seconds = 0.0
@@ -81,6 +94,8 @@ class Recorder(TrainerCallback):  # type: ignore[misc]
         kept = [row for row in read_jsonl(path) if row["step"] <= from_step] if from_step else []
         write_jsonl(path, kept)
         self.rows = kept
+        alerts = self.out / "alerts.jsonl"
+        write_jsonl(alerts, [row for row in read_jsonl(alerts) if row["step"] <= from_step] if from_step else [])
         folder = self.out / "completions"
         folder.mkdir(exist_ok=True)
         for old in folder.glob("step-*.parquet*"):
@@ -108,7 +123,7 @@ class Recorder(TrainerCallback):  # type: ignore[misc]
         logs: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
-        if logs is None or "grad_norm" not in logs or not state.is_world_process_zero:
+        if logs is None or "grad_norm" not in logs:
             return  # the summary at the end of training is no step
         row: dict[str, Any] = {"step": state.global_step}
         row.update({ours: logs[theirs] for theirs, ours in _RENAMED.items() if logs.get(theirs) is not None})
@@ -116,10 +131,23 @@ class Recorder(TrainerCallback):  # type: ignore[misc]
         row.update({f"flat/{cause}": logs[name] for cause in CAUSES if (name := f"flat_groups/{cause}") in logs})
         row.update({f"seconds/{name}": round(spent, 4) for name, spent in self._seconds.items()})
         self.rows.append(row)
-        with (self.out / "metrics.jsonl").open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
+        self._look(row, state.is_world_process_zero)
+        if not state.is_world_process_zero:
+            return
+        write_line(self.out / "metrics.jsonl", row)
         self._completions(state.global_step)
         self.say(live_line(row, self.components, self.steps))
+
+    def _look(self, row: Mapping[str, Any], is_main: bool) -> None:
+        """Every process looks at the same gathered numbers, so all come to the same end."""
+        if self.watch is None or self.trainer is None:
+            return
+        for alert in self.watch.observe(row, self.trainer.batch.rows):
+            if is_main:
+                write_line(self.out / "alerts.jsonl", {"step": row["step"], **asdict(alert)})
+                self.say(f"{'STOP' if alert.severity == 'stop' and self.alarm else 'WARNING'}: {alert.message}")
+            if alert.severity == "stop" and self.alarm is not None:
+                self.alarm(alert)
 
     def _completions(self, step: int) -> None:
         assert self.trainer is not None
@@ -146,12 +174,23 @@ class Midway(TrainerCallback):  # type: ignore[misc]
 
 
 class StopWhenAsked(TrainerCallback):  # type: ignore[misc]
-    """Ends the run after the step in hand, with a checkpoint, once `reason` is set (Ctrl-C, or the watch)."""
+    """Ends the run after the step in hand, with a checkpoint, once `reason` is set (Ctrl-C, or the watch).
+
+    With several processes all stop together as soon as one is asked to: one that stopped alone would leave the others
+    waiting for it in the next exchange.
+    """
 
     def __init__(self) -> None:
         self.reason: str | None = None
 
     def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
+        if args.world_size > 1:
+            import torch
+            from accelerate.utils import reduce
+
+            asked = torch.tensor([float(self.reason is not None)], device=args.device)
+            if float(reduce(asked, reduction="sum")) > 0 and self.reason is None:
+                self.reason = "another process was asked to stop"
         if self.reason is not None:
             control.should_training_stop = True
 
@@ -178,49 +217,6 @@ def live_line(row: Mapping[str, Any], components: Sequence[str], steps: int) -> 
     seconds = (("generate", "generation"), ("score", "scoring"), ("optimise", "optimisation"))
     parts.append("  ".join(f"{verb} {number(f'seconds/{name}', '.2f')}s" for verb, name in seconds))
     return "  ".join(parts)
-
-
-def read_jsonl(path: Path) -> list[dict[str, Any]]:
-    """Whole rows of a file; a last line that a kill cut short is left out."""
-    if not path.is_file():
-        return []
-    rows = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            rows.append(json.loads(line))
-        except ValueError:
-            break
-    return rows
-
-
-def write_jsonl(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Whole or not at all."""
-    part = path.with_name(path.name + ".part")
-    part.write_text("".join(json.dumps(row, default=str) + "\n" for row in rows), encoding="utf-8")
-    os.replace(part, path)
-
-
-def write_parquet(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Rows with equal keys, whole or not at all; what is neither text nor number is written as JSON text."""
-    import pyarrow
-    import pyarrow.parquet
-
-    columns = {name: [_plain(name, row.get(name)) for row in rows] for name in rows[0]}
-    part = path.with_name(path.name + ".part")
-    pyarrow.parquet.write_table(pyarrow.table(columns), part)
-    os.replace(part, path)
-
-
-def _plain(name: str, value: Any) -> Any:
-    if value is None or isinstance(value, bool):
-        return value
-    if name == "gold":  # a number in one row and text in the next make no column
-        return value if isinstance(value, str) else json.dumps(value, default=str)
-    if name == "completion" and isinstance(value, list):
-        return value[-1]["content"]
-    if isinstance(value, str | int | float):
-        return value
-    return json.dumps(value, default=str)
 
 
 def say_line(text: str) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from grpo_runner.config import ConfigError, RunConfig, add_flags
@@ -35,8 +37,7 @@ class _Parser(argparse.ArgumentParser):
         return known
 
     def error(self, message: str) -> NoReturn:
-        sys.stderr.write(f"{self.prog}: {message}\n{self.prog} --help shows every option\n")
-        raise SystemExit(EXIT_USAGE)
+        raise ConfigError([message, f"{self.prog} --help shows every option"])
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -48,13 +49,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"grpo-run: no command {words[0]!r}{hint}\n")
         return EXIT_USAGE
     try:
-        if command == "train":
-            return _train(words)
-        if command == "plan":
-            return _plan(words)
-        if command == "report":
-            return _report(words)
-        raise ConfigError([f"{command}: not in this version"])
+        run = {"train": _train, "difficulty": _difficulty, "plan": _plan, "eval": _eval, "report": _report}
+        return run[command](words)
     except ConfigError as error:
         sys.stderr.write("grpo-run: " + "\n          ".join(str(error).splitlines()) + "\n")
         return EXIT_USAGE
@@ -89,7 +85,7 @@ def _load(given: dict[str, Any]) -> RunConfig:
     path, preset = given.pop("config"), given.pop("preset")
     if path is not None and preset is not None:
         raise ConfigError(["--preset: give either --config or --preset; a preset is a file to copy and change"])
-    return RunConfig.load(presets.path(preset) if preset is not None else path, given)
+    return RunConfig.read(presets.path(preset) if preset is not None else path, given)
 
 
 def _plan(words: Sequence[str]) -> int:
@@ -103,7 +99,10 @@ def _plan(words: Sequence[str]) -> int:
     given = vars(parser.parse_args(words))
     size, as_json = given.pop("gpu_memory"), given.pop("json")
     try:
-        return memory.plan_command(_load(given), gpu_memory=size, as_json=as_json)
+        config = _load(given)
+        if problems := config.contradictions():
+            raise ConfigError(problems)
+        return memory.plan_command(config, gpu_memory=size, as_json=as_json)
     except memory.PlanError as error:
         raise ConfigError([str(error)]) from None
 
@@ -123,15 +122,34 @@ def _report(words: Sequence[str]) -> int:
     return EXIT_OK
 
 
-def _train(words: Sequence[str]) -> int:
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A run that has passed every check for which no model is needed."""
+
+    config: RunConfig
+    reward: Reward
+    judge: Reward
+    train: Questions
+    held_out: Questions
+
+    def close(self) -> None:
+        """Stop what the verifiers started."""
+        self.reward.close()
+        self.judge.close()
+
+
+def _prepare(given: dict[str, Any], *, training: bool = True, dry: bool = False) -> Prepared:
+    """Configuration, reward and data, checked; remarks go to standard error.
+
+    Raises:
+        ConfigError: every fault found in all three, each with its key path.
+    """
     from grpo_runner import data, preflight
     from rewards.expression import ExpressionError, Reward
 
-    given = vars(_train_parser().parse_args(words))
-    dry = given.pop("dry_run")
     config = _load(given)
-    problems: list[str] = []
-    reward = judge = None
+    problems = config.contradictions() if training else []
+    reward = judge = train = held_out = None
     try:
         reward = Reward.parse(config.reward, aliases=config.aliases)
     except ExpressionError as error:
@@ -141,27 +159,118 @@ def _train(words: Sequence[str]) -> int:
         if config.data.difficulty is not None:
             train = data.keep_band(train, config.data.difficulty, config.data.difficulty_column)
     except data.DataError as error:
-        raise ConfigError([*problems, *str(error).splitlines()]) from None
-    if reward is None:
-        raise ConfigError(problems)
-    judged_by = config.evaluation.reward or _judged_by(train, reward)
-    try:
-        judge = Reward.parse(judged_by, aliases=config.aliases, components=reward.components)
-    except ExpressionError as error:
-        raise ConfigError([f"evaluation.reward: {error}"]) from None
-    try:
-        findings = preflight.check(config, reward, train)
-        for remark in findings.remarks:
+        problems += str(error).splitlines()
+    if reward is not None and train is not None:
+        try:
+            text = config.evaluation.reward or _judged_by(train, reward)
+            judge = Reward.parse(text, aliases=config.aliases, components=reward.components)
+        except ExpressionError as error:
+            problems.append(f"evaluation.reward: {error}")
+        if training:
+            findings = preflight.check(config, reward, train)
+            for remark in findings.remarks:
+                sys.stderr.write(f"note: {remark}\n")
+            problems += findings.faults
+    if training and reward is not None and train is not None and (dry or not problems):
+        found, remarks = _model_faults(config, reward, train, held_out)
+        problems += found
+        for remark in remarks:
             sys.stderr.write(f"note: {remark}\n")
-        if findings.faults:
-            raise ConfigError(findings.faults)
+    if problems:
+        for parsed in (reward, judge):
+            if parsed is not None:
+                parsed.close()
+        raise ConfigError(problems)
+    parts = (reward, judge, train, held_out)
+    assert all(part is not None for part in parts), "what is absent has been reported above"
+    return Prepared(config, *parts)  # type: ignore[arg-type]
+
+
+def _model_faults(config: RunConfig, reward: Reward, *questions: Questions | None) -> tuple[list[str], list[str]]:
+    """Faults and remarks about tokenizer, template and context length; no weights are loaded."""
+    training = _training()
+    from grpo_runner import tokenizer_checks
+
+    try:
+        tokenizer = training.load_tokenizer(config)
+        context = training.context_length(config)
+    except training.ModelError as error:
+        return str(error).splitlines(), []
+    asked = [sample for part in questions if part is not None for sample in part.samples]
+    return tokenizer_checks.check(config, reward, tokenizer, asked, context)
+
+
+def _train(words: Sequence[str]) -> int:
+    given = vars(_train_parser().parse_args(words))
+    dry = given.pop("dry_run")
+    prepared = _prepare(given, dry=dry)
+    try:
         if dry:
-            sys.stdout.write(f"preflight passed: {train.origin}; reward {config.reward}\n")
+            sys.stdout.write(f"preflight passed: {prepared.train.origin}; reward {prepared.config.reward}\n")
             return EXIT_OK
-        return _run(config, words, reward, judge, train, held_out)
+        return _run(prepared, words)
     finally:
-        reward.close()
-        judge.close()
+        prepared.close()
+
+
+def _eval(words: Sequence[str]) -> int:
+    parser = _Parser(
+        prog="grpo-run eval",
+        allow_abbrev=False,
+        description="Held-out accuracy of a model: greedy, pass@1, pass@k, maj@k, each with a 95% bootstrap interval.",
+    )
+    _add_sources(parser)
+    add_flags(parser)
+    prepared = _prepare(vars(parser.parse_args(words)), training=False)
+    training = _training()
+    try:
+        training.evaluate(prepared.config, prepared.judge, prepared.held_out)
+    except training.ModelError as error:
+        raise ConfigError(str(error).splitlines()) from None
+    finally:
+        prepared.close()
+    return EXIT_OK
+
+
+def _difficulty(words: Sequence[str]) -> int:
+    from grpo_runner import difficulty
+
+    parser = _Parser(
+        prog="grpo-run difficulty",
+        allow_abbrev=False,
+        description="The share of right answers per question, as a column: by asking the model, or from rows that "
+        "`rewards score` has already judged. Train on a band of it with --difficulty 0.1..0.9.",
+    )
+    _add_sources(parser)
+    parser.add_argument("--k", type=int, default=8, metavar="N", help="answers per question (default 8)")
+    parser.add_argument("--scored", type=Path, metavar="FILE", help="take the answers from this scored JSONL instead")
+    parser.add_argument(
+        "-o", "--measured", type=Path, default=Path("measured.jsonl"), metavar="FILE",
+        help="rows to write, with the column pass_rate (default measured.jsonl)",
+    )  # fmt: skip
+    add_flags(parser)
+    given = vars(parser.parse_args(words))
+    k, scored, target = given.pop("k"), given.pop("scored"), given.pop("measured")
+    if k < 1:
+        raise ConfigError([f"--k: {k}; give 1 or more answers per question"])
+    given["evaluation.questions"] = 0
+    prepared = _prepare(given, training=False)
+    try:
+        if scored is not None:
+            rates = difficulty.from_scored(scored, prepared.train.samples)
+        else:
+            training = _training()
+            try:
+                rates = training.measure(prepared.config, prepared.judge, prepared.train, k)
+            except training.ModelError as error:
+                raise ConfigError(str(error).splitlines()) from None
+    except difficulty.ScoredFileError as error:
+        raise ConfigError([str(error)]) from None
+    finally:
+        prepared.close()
+    difficulty.write(target, prepared.train.samples, rates, prepared.config.data.difficulty_column)
+    sys.stdout.write(difficulty.histogram(rates) + f"\nwritten {target}: {len(rates)} rows\n")
+    return EXIT_OK
 
 
 def _judged_by(train: Questions, reward: Reward) -> str:
@@ -173,15 +282,24 @@ def _judged_by(train: Questions, reward: Reward) -> str:
     return next(iter(reward.components))
 
 
-def _run(
-    config: RunConfig, words: Sequence[str], reward: Reward, judge: Reward, train: Questions, held_out: Questions
-) -> int:
+def _training() -> ModuleType:
+    """The module that knows torch and TRL.
+
+    Raises:
+        ConfigError: the extra is not installed.
+    """
     try:
-        from grpo_runner import train as training
+        from grpo_runner import train
     except ImportError as error:
         raise ConfigError([f"training needs {error.name}; pip install 'grpo-rewards[train]'"]) from None
+    return train
+
+
+def _run(prepared: Prepared, words: Sequence[str]) -> int:
     from grpo_runner import launch
 
+    training = _training()
+    config = prepared.config
     gpus = training.gpus_seen()
     if missing := launch.missing_packages(config, gpus=gpus):
         raise ConfigError(missing)
@@ -189,7 +307,7 @@ def _run(
     if launch.wanted(config):
         launch.start(config, words, gpus=gpus)
     try:
-        summary = training.run(config, reward, judge, train, held_out)
+        summary = training.run(config, prepared.reward, prepared.judge, prepared.train, prepared.held_out)
     except training.ModelError as error:
         raise ConfigError(str(error).splitlines()) from None
     return EXIT_OK if summary.stopped is None else EXIT_STOPPED

@@ -275,7 +275,9 @@ class RunConfig(_Section):
     out: Path = _field(Path("runs/grpo"), "folder the run is written to")
     seed: int = _field(0, "seed of data order, sampling and weights of adapters", ge=0)
     device: Literal["auto", "cpu", "cuda"] = _field("auto", "where to train; auto takes a GPU when there is one")
-    threads: int | None = _field(None, "CPU threads of torch; absent means torch's own choice (1 for the bundled starter)", ge=1)
+    threads: int | None = _field(
+        None, "CPU threads of torch; absent means torch's own choice (1 for the bundled starter)", ge=1
+    )
     resume: bool = _field(False, "go on from the last checkpoint in `out`")
 
     model: ModelConfig = Field(default_factory=ModelConfig)
@@ -304,6 +306,18 @@ class RunConfig(_Section):
         Raises:
             ConfigError: every problem found, each with its key path.
         """
+        config = cls.read(path, overrides)
+        if problems := config.contradictions():
+            raise ConfigError(problems)
+        return config
+
+    @classmethod
+    def read(cls, path: Path | None = None, overrides: Mapping[str, Any] | None = None) -> RunConfig:
+        """As `load`, but what only contradicts itself is let through, so that a caller can name it with other faults.
+
+        Raises:
+            ConfigError: values of the wrong kind, unknown settings, an unreadable file.
+        """
         values: dict[str, Any] = {}
         if path is not None:
             try:
@@ -325,8 +339,6 @@ class RunConfig(_Section):
             config = cls.model_validate(values)
         except ValidationError as error:
             raise ConfigError([_describe(cls, item) for item in error.errors()]) from None
-        if problems := config.contradictions():
-            raise ConfigError(problems)
         return config
 
     def contradictions(self) -> list[str]:

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import datasets_cards
-from datasets_cards import CardError, DatasetUnavailable, UnknownCard
+from datasets_cards import CardError, DatasetUnavailable, UnknownCard, UnusableRow
+from datasets_cards.readers import GOLD_READERS
 from grpo_runner.config import DataConfig, RunConfig
 from rewards.registry import nearest
 from rewards.verdict import Sample
@@ -302,6 +303,8 @@ def _from_rows(data: DataConfig, rows: Iterable[Mapping[str, Any]], origin: str,
             )
     if faults:
         raise DataError("\n".join(faults))
+    # GSM8K and its kin write the worked solution and then `#### 42` in one column; the answer is what stands last.
+    worked = "gold" in columns and "####" in str(_at(first, columns["gold"]))
     samples: list[Sample] = []
     unusable: list[str] = []
     seen: dict[str, int] = {}
@@ -317,6 +320,12 @@ def _from_rows(data: DataConfig, rows: Iterable[Mapping[str, Any]], origin: str,
         tests = _at(row, columns["tests"]) if "tests" in columns else None
         task = _at(row, columns["task"]) if "task" in columns else None
         gold = _at(row, columns["gold"]) if "gold" in columns else None
+        if worked:
+            try:
+                gold = GOLD_READERS["number_after_hashes"](row, columns["gold"])
+            except UnusableRow as why:
+                unusable.append(f"{row_id}: {why}")
+                continue
         samples.append(
             Sample(
                 id=row_id,

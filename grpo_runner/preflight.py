@@ -5,13 +5,15 @@ A fault is what would waste the run; a remark is what may be meant. Both name th
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from grpo_runner.config import RunConfig
 from grpo_runner.data import Questions
 from rewards.expression import Reward
+from rewards.registry import AnyVerifier
 from rewards.verdict import Sample, Status
 
 SHOWN: Final = 3
@@ -95,58 +97,87 @@ def changed(gold: Any) -> Any:
         return f"{text} + 7919"
 
 
+def check_gold_column(reward: Reward, train: Questions, found: Findings) -> None:
+    """A column of essays, or of one value, is not a column of answers."""
+    if not any("gold" in verifier.needs for verifier in reward.components.values()):
+        return
+    golds = [s.gold for s in train.samples if s.gold is not None]
+    column = train.columns.get("gold")
+    essays = [g for g in golds if isinstance(g, str) and len(g.split()) > ESSAY_WORDS]
+    if golds and len(essays) > len(golds) / 2:
+        found.faults.append(
+            f"data.gold_column: {len(essays)} of {len(golds)} golds in column {column!r} are texts of more than "
+            f"{ESSAY_WORDS} words, such as {essays[0][:60]!r}: looks like the wrong one (a worked solution?); "
+            "set --gold-column to the column with the answer alone"
+        )
+    elif len(golds) >= 16 and len({repr(g) for g in golds}) == 1:
+        found.faults.append(
+            f"data.gold_column: every row of column {column!r} holds {str(golds[0])[:60]!r}: looks like the wrong one; "
+            "set --gold-column"
+        )
+
+
+ESSAY_WORDS: Final = 25
+GOLD_SECONDS: Final = 60.0
+"""Time for trying golds on themselves; what is left over is said."""
+_CHUNK: Final = 64
+
+
 def check_golds(reward: Reward, train: Questions, found: Findings, limit: int | None = None) -> None:
     """Every gold, boxed, must get full marks from what judges it, and a changed copy of it must not.
 
     A column that holds the worked solution instead of the answer fails here, not after a night of reward 0.
     """
+    samples = [s for s in train.samples if s.gold is not None][:limit]
+    distinct: dict[str, Sample] = {}
+    for sample in samples:
+        distinct.setdefault(repr(sample.gold), sample)
+    asked = list(distinct.values())
+    for key, verifier in reward.components.items():
+        if "gold" in verifier.needs and verifier.scope == "sample" and not verifier.reads_of and asked:
+            _try_golds(key, verifier, asked, train.columns.get("gold"), found)
+
+
+def _try_golds(key: str, verifier: AnyVerifier, asked: list[Sample], column: str | None, found: Findings) -> None:
     from rewards.scoring import judge
 
-    samples = [s for s in train.samples if s.gold is not None][:limit]
-    for key, verifier in reward.components.items():
-        if "gold" not in verifier.needs or verifier.scope != "sample" or verifier.reads_of or not samples:
-            continue
-        distinct: dict[str, Sample] = {}
-        for sample in samples:
-            distinct.setdefault(repr(sample.gold), sample)
-        asked = list(distinct.values())
-        top = verifier.range[1]
-        itself = judge(verifier, [_answered(s, boxed(s.gold)) for s in asked])
-        other = judge(verifier, [_answered(s, boxed(changed(s.gold))) for s in asked])
-        bad = [
-            (s, v.detail or str(v.reason))
-            for s, v in zip(asked, itself, strict=True)
-            if v.status is not Status.SCORED or (v.score or 0.0) < top
-        ]
-        if bad:
-            rows = "; ".join(f"{s.id}: gold {str(s.gold)[:60]!r}: {why[:100]}" for s, why in bad[:SHOWN])
-            text = (
-                f"data.gold_column: {len(bad)} of {len(asked)} distinct golds do not get full marks from {key} when "
-                f"given back in a box ({rows})"
-            )
-            column = train.columns.get("gold")
-            if len(bad) > len(asked) / 2:
-                found.faults.append(f"{text}; column {column!r} looks like the wrong one: set --gold-column")
-            elif len(bad) > len(asked) / 100:
-                found.faults.append(f"{text}; correct or remove these rows")
-            else:
-                found.remarks.append(text)
-        lax = [
-            s
-            for s, v, own in zip(asked, other, itself, strict=True)
-            if v.score is not None and v.score >= top and own.score is not None and own.score >= top
-        ]
-        if lax:
-            rows = "; ".join(
-                f"{s.id}: gold {str(s.gold)[:40]!r} accepts {str(changed(s.gold))[:40]!r}" for s in lax[:SHOWN]
-            )
-            text = f"data.gold_column: {len(lax)} of {len(asked)} golds accept a changed copy from {key} ({rows})"
-            (found.faults if len(lax) > len(asked) / 100 else found.remarks).append(text)
+    top = verifier.range[1]
+    bad: list[tuple[Sample, str]] = []
+    lax: list[Sample] = []
+    began = time.monotonic()
+    tried = 0
+    for start in range(0, len(asked), _CHUNK):
+        if time.monotonic() - began > GOLD_SECONDS:
+            found.remarks.append(f"data.gold_column: {tried} of {len(asked)} golds tried in {GOLD_SECONDS:.0f} s")
+            break
+        part = asked[start : start + _CHUNK]
+        tried += len(part)
+        itself = judge(verifier, [_answered(s, boxed(s.gold)) for s in part])
+        other = judge(verifier, [_answered(s, boxed(changed(s.gold))) for s in part])
+        for sample, own, copy in zip(part, itself, other, strict=True):
+            if own.score is None or own.score < top:
+                bad.append((sample, own.detail or str(own.reason)))
+            elif copy.score is not None and copy.score >= top:
+                lax.append(sample)
+    if bad:
+        rows = "; ".join(f"{s.id}: gold {str(s.gold)[:60]!r}: {why[:100]}" for s, why in bad[:SHOWN])
+        text = (
+            f"data.gold_column: {len(bad)} of {tried} distinct golds do not get full marks from {key} when given back "
+            f"in a box ({rows})"
+        )
+        if len(bad) > tried / 2:
+            found.faults.append(f"{text}; column {column!r} looks like the wrong one: set --gold-column")
+        elif len(bad) > tried / 100:
+            found.faults.append(f"{text}; correct or remove these rows")
+        else:
+            found.remarks.append(text)
+    if lax:
+        rows = "; ".join(f"{s.id}: {str(s.gold)[:40]!r} accepts {str(changed(s.gold))[:40]!r}" for s in lax[:SHOWN])
+        text = f"data.gold_column: {len(lax)} of {tried} golds accept a changed copy from {key} ({rows})"
+        (found.faults if len(lax) > tried / 100 else found.remarks).append(text)
 
 
 def _answered(sample: Sample, completion: str) -> Sample:
-    from dataclasses import replace
-
     return replace(sample, completion=completion, num_tokens=16, truncated=False)
 
 
@@ -194,6 +225,7 @@ def check(config: RunConfig, reward: Reward, train: Questions, *, golds: int | N
         check_needs(reward, train, found)
         check_tasks(reward, train, found)
         check_lengths(config, reward, found)
+        check_gold_column(reward, train, found)
         if not found.faults:
             check_golds(reward, train, found, golds)
         if not found.faults and "tests" not in reward.needs:

@@ -23,17 +23,20 @@ os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
 import torch
 import transformers
 from datasets import Dataset
-from transformers import AutoModelForCausalLM, AutoTokenizer, PrinterCallback, ProgressCallback
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, PrinterCallback, ProgressCallback
 from trl import GRPOConfig
 
 from grpo_runner import curve, memory, report
-from grpo_runner.callbacks import Midway, Recorder, StopWhenAsked, say_line, write_jsonl
+from grpo_runner.callbacks import Midway, Recorder, StopWhenAsked, say_line
 from grpo_runner.config import RunConfig
 from grpo_runner.data import Questions, difficulty_of
 from grpo_runner.evaluate import Accuracy, Evaluator
 from grpo_runner.prompts import PromptSource
+from grpo_runner.run_files import read_jsonl, write_jsonl
 from grpo_runner.starter import CHECKPOINT
+from grpo_runner.tokenizer_checks import as_prompt, prompt_text, wanted_tags
 from grpo_runner.trainer import SOURCE_FILE, SignalTrainer
+from grpo_runner.watch import Alert, Facts, Watch
 from rewards.expression import Reward
 from rewards.integrations.trl import TrlReward, chat_prefill
 from rewards.verdict import Sample
@@ -203,9 +206,24 @@ def stop_ids(model: Any, tokenizer: Any) -> list[int]:
 
 def as_conversation(sample: Sample, tokenizer: Any) -> Sample:
     """A plain question as a user message where the model has a chat template; else unchanged."""
-    if isinstance(sample.prompt, str) and getattr(tokenizer, "chat_template", None):
-        return replace(sample, prompt=[{"role": "user", "content": sample.prompt}])
-    return sample
+    return replace(sample, prompt=as_prompt(sample, bool(getattr(tokenizer, "chat_template", None))))
+
+
+def context_length(config: RunConfig) -> int | None:
+    """The model's longest sequence in tokens, from its config alone; None where it does not say.
+
+    Raises:
+        ModelError: the config cannot be loaded.
+    """
+    name = str(CHECKPOINT) if config.model.name is None else config.model.name
+    try:
+        loaded = AutoConfig.from_pretrained(
+            name, revision=config.model.revision, trust_remote_code=config.model.trust_remote_code
+        )
+    except Exception as error:
+        raise ModelError(_cannot_load(name, error)) from None
+    length = getattr(loaded.get_text_config(), "max_position_embeddings", None)
+    return int(length) if isinstance(length, int) else None
 
 
 # ---------------------------------------------------------------- the run
@@ -329,10 +347,20 @@ def run(
     batches = -(-config.optimiser.steps // config.updates_per_batch)
     ticks = [questions[i % len(questions)].prompt for i in range(batches * config.prompts_per_generation)]
     primary = next(iter(reward.components))
-    recorder = Recorder(
-        config.out, list(reward.components), config.optimiser.steps, config.record.completions_every, say
-    )
     stopper = StopWhenAsked()
+
+    def alarm(alert: Alert) -> None:
+        stopper.reason = stopper.reason or alert.message
+
+    recorder = Recorder(
+        config.out,
+        list(reward.components),
+        config.optimiser.steps,
+        config.record.completions_every,
+        say,
+        watch=_watch(config, reward, primary, questions, tokenizer, prefill),
+        alarm=alarm if config.watch.action == "stop" else None,
+    )
     trainer = SignalTrainer(
         model=model,
         reward_funcs=functions,
@@ -353,26 +381,14 @@ def run(
     trainer.remove_callback(ProgressCallback)
     main = trainer.accelerator.is_main_process
     say_main = say if main else _silent
-    evaluator = Evaluator(
-        judge,
-        [as_conversation(s, tokenizer) for s in held_out.samples],
-        tokenizer,
-        prefill=prefill,
-        stop_token_ids=stops,
-        max_new_tokens=config.sampling.max_new_tokens,
-        temperature=config.sampling.temperature,
-        top_p=config.sampling.top_p,
-        top_k=config.sampling.top_k,
-        min_p=config.sampling.min_p,
-        seed=config.seed,
-    )
+    evaluator = _evaluator(config, judge, held_out, tokenizer, prefill, stops)
     evaluations: dict[int, Accuracy] = {}
     checkpoint = last_checkpoint(config.out) if config.resume else None
     if config.resume and checkpoint is None:
         say_main(f"no checkpoint in {config.out}; starting from the beginning")
     first = int(checkpoint.name.rpartition("-")[2]) if checkpoint is not None else 0
     notes = config.out / "evaluations.jsonl"
-    earlier = [row for row in _rows(notes) if row["step"] < first or (first and row["when"] == "before")]
+    earlier = [row for row in read_jsonl(notes) if row["step"] < first or (first and row["when"] == "before")]
     if main:
         write_jsonl(notes, earlier)
 
@@ -424,7 +440,7 @@ def run(
         model_folder=folder,
     )
     if main:
-        accuracies = {row["step"]: row["greedy"] for row in _rows(notes)}
+        accuracies = {row["step"]: row["greedy"] for row in read_jsonl(notes)}
         curve.draw(config.out / "reward.png", recorder.rows, list(reward.components), accuracies)
         (config.out / "summary.json").write_text(json.dumps(summary.as_row(), indent=2) + "\n", encoding="utf-8")
         if planned is not None:
@@ -432,6 +448,82 @@ def run(
         report.write(config.out)
         say_main(_closing(summary, config))
     return summary
+
+
+def _watch(
+    config: RunConfig, reward: Reward, primary: str, questions: Sequence[Sample], tokenizer: Any, prefill: str
+) -> Watch | None:
+    if config.watch.action == "off":
+        return None
+    lowest, highest = reward.components[primary].range
+    shown = "\n".join(prompt_text(tokenizer, s.prompt) for s in questions[:8])
+    tags = {key: tags for key, tags in wanted_tags(reward).items() if tags}
+    facts = Facts(primary, lowest, highest, tags, shown + prefill, config.sampling.max_new_tokens)
+    return Watch(facts, config.watch.patience)
+
+
+def _evaluator(
+    config: RunConfig, judge: Reward, held_out: Questions, tokenizer: Any, prefill: str, stops: Sequence[int]
+) -> Evaluator:
+    return Evaluator(
+        judge,
+        [as_conversation(s, tokenizer) for s in held_out.samples],
+        tokenizer,
+        prefill=prefill,
+        stop_token_ids=stops,
+        max_new_tokens=config.sampling.max_new_tokens,
+        temperature=config.sampling.temperature,
+        top_p=config.sampling.top_p,
+        top_k=config.sampling.top_k,
+        min_p=config.sampling.min_p,
+        seed=config.seed,
+    )
+
+
+def _asked(config: RunConfig, judge: Reward, questions: Questions) -> tuple[Any, Evaluator]:
+    """A model to ask, and the evaluator that asks it these questions."""
+    _quiet(config)
+    if config.threads is not None:
+        torch.set_num_threads(config.threads)
+    device = device_of(config)
+    tokenizer = load_tokenizer(config)
+    model = load_model(config, device).to(device)
+    stops = stop_ids(model, tokenizer)
+    return model, _evaluator(config, judge, questions, tokenizer, chat_prefill(tokenizer), stops)
+
+
+def evaluate(config: RunConfig, judge: Reward, held_out: Questions, say: Callable[[str], None] = say_line) -> Accuracy:
+    """`grpo-run eval`: held-out accuracy of a model as it is; the answers go to `out`/answers-eval.jsonl.
+
+    Raises:
+        ModelError: the model cannot be loaded, or there are no questions.
+    """
+    if not len(held_out):
+        raise ModelError("evaluation.questions: 0 held-out questions; give a number above 0")
+    model, evaluator = _asked(config, judge, held_out)
+    accuracy = evaluator.run(model, config.evaluation.samples)
+    config.out.mkdir(parents=True, exist_ok=True)
+    write_jsonl(config.out / "answers-eval.jsonl", accuracy.rows)
+    (config.out / "evaluation.json").write_text(json.dumps(accuracy.as_row(), indent=2) + "\n", encoding="utf-8")
+    say(f"held out  {held_out.origin}; judged by {judge.text}")
+    say(_accuracy_line("accuracy", accuracy))
+    return accuracy
+
+
+def measure(config: RunConfig, judge: Reward, questions: Questions, draws: int) -> list[float | None]:
+    """`grpo-run difficulty`: share of right answers per question among `draws`; None where none could be scored.
+
+    Raises:
+        ModelError: the model cannot be loaded.
+    """
+    model, evaluator = _asked(config, judge, questions)
+    answers = evaluator.answer(model, draws, greedy=False)
+    results = evaluator.judge([answer for group in answers for answer in group])
+    rates: list[float | None] = []
+    for start in range(0, len(results), draws):
+        known = [r for result in results[start : start + draws] if (r := evaluator.is_right(result)) is not None]
+        rates.append(sum(known) / len(known) if known else None)
+    return rates
 
 
 def _planned(config: RunConfig, device: str) -> memory.MemoryPlan | None:
@@ -552,14 +644,10 @@ def _closing(summary: Summary, config: RunConfig) -> str:
             f"held-out greedy accuracy {summary.before.greedy.value:.1%} -> {summary.after.greedy.value:.1%} "
             f"in {summary.steps} steps, {summary.completions_generated} completions, {summary.seconds['total']:.0f} s"
         )
-    lines.append(f"written   {config.out}: {summary.model_folder.name}/, report.html, metrics.jsonl, completions/, reward.png")
+    lines.append(
+        f"written   {config.out}: {summary.model_folder.name}/, report.html, metrics.jsonl, completions/, reward.png"
+    )
     return "\n".join(lines)
-
-
-def _rows(path: Path) -> list[dict[str, Any]]:
-    from grpo_runner.callbacks import read_jsonl
-
-    return read_jsonl(path)
 
 
 def _silent(text: str) -> None:

@@ -69,7 +69,7 @@ def registry() -> Registry:
 def run(out: Path, expression: str, **overrides: Any) -> tuple[Any, Any, list[dict[str, Any]]]:
     """(weights before, weights after, rows of metrics.jsonl) of a small run on the starter."""
     from grpo_runner import train
-    from grpo_runner.callbacks import read_jsonl
+    from grpo_runner.run_files import read_jsonl
     from grpo_runner.starter import CHECKPOINT
 
     dotted = {key.replace("__", "."): value for key, value in overrides.items()}
@@ -110,6 +110,8 @@ def test_trl_alone_moves_the_weights_under_the_same_constant_reward(tmp_path: Pa
     model = AutoModelForCausalLM.from_pretrained(CHECKPOINT, dtype=torch.float32)
     before = torch.cat([p.detach().flatten().clone() for p in model.parameters()])
 
+    prompts = [[{"role": "user", "content": f"{a}+11=?"}] for a in range(10, 30)]
+
     def constant(completions: list[Any], **columns: Any) -> list[float]:
         return [0.2] * len(completions)
 
@@ -122,7 +124,7 @@ def test_trl_alone_moves_the_weights_under_the_same_constant_reward(tmp_path: Pa
             report_to="none", use_cpu=True, bf16=False, gradient_checkpointing=False, save_strategy="no",
             disable_tqdm=True, dataloader_pin_memory=False,
         ),
-        train_dataset=Dataset.from_dict({"prompt": [[{"role": "user", "content": f"{a}+11=?"}] for a in range(10, 30)]}),
+        train_dataset=Dataset.from_dict({"prompt": prompts}),
         processing_class=AutoTokenizer.from_pretrained(CHECKPOINT),
     )  # fmt: skip
     trainer.remove_callback(PrinterCallback)

@@ -110,7 +110,8 @@ def test_group_is_the_id_column_or_the_prompt_with_its_gold() -> None:
 def test_an_unscored_row_is_none_and_its_neighbours_keep_their_numbers() -> None:
     """A row without gold is the data set's fault; None keeps it out of the baseline, a 0 would punish the model."""
     function = TrlReward("math+format")
-    assert function(prompts=["q"] * 2, completions=[GOOD] * 2, completion_ids=[[EOS]] * 2, gold=["7", None]) == [2.0, None]
+    rewards = function(prompts=["q"] * 2, completions=[GOOD] * 2, completion_ids=[[EOS]] * 2, gold=["7", None])
+    assert rewards == [2.0, None]
 
 
 def test_every_log_column_is_prefixed_by_its_component_and_has_one_value_per_row() -> None:
@@ -196,7 +197,8 @@ CHATML = (
 # Qwen3 writes an empty think block before the LAST assistant turn, and after the header when thinking is off.
 QWEN3 = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n"
-    "{% if loop.last and m.role == 'assistant' %}<think>\n\n</think>\n\n{% endif %}{{ m.content }}<|im_end|>\n{% endfor %}"
+    "{% if loop.last and m.role == 'assistant' %}<think>\n\n</think>\n\n{% endif %}"
+    "{{ m.content }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n"
     "{% if enable_thinking is defined and not enable_thinking %}<think>\n\n</think>\n\n{% endif %}{% endif %}"
 )
