@@ -139,8 +139,8 @@ class Watch:
         if _number(row, "truncated", 0.0) > TRUNCATED_SHARE:
             return _stop(
                 "dead",
-                f"no reward: {row['truncated']:.0%} of the completions are cut off at {self.facts.max_new_tokens} tokens "
-                "before they answer: raise sampling.max_new_tokens",
+                f"no reward: {row['truncated']:.0%} of the completions are cut off at {self.facts.max_new_tokens} "
+                "tokens before they answer: raise sampling.max_new_tokens",
             )
         if unanswered > NEVER_SHARE:
             return _stop(
