@@ -519,7 +519,7 @@ _FILLERS: Final = (
     "approximately", "about", "roughly", "exactly", "simply", "just", "therefore", "thus", "hence", "then", "now",
     "indeed", "equal to", "given by", "the interval", "the set", "the point", "the number", "the value", "the fraction",
     "option", "choice", "(option)", "only", "correct", "also", "still", "the ordered pair", "donc", "also", "约", "约为",
-    "therefore:", "the integer", "at least", "at most",
+    "therefore:", "the integer", "at least", "at most", "either", "both",
 )  # fmt: skip
 _STOP_WORDS: Final = frozenset(
     {
@@ -541,6 +541,7 @@ _JUDGEMENTS: Final = frozenset(
     {"correct", "wrong", "right", "incorrect", "verified", "unique", "reasonable", "consistent", "not", "clear", "obvious"}
 )
 """What is said of an answer, not as one: "This answer is correct."."""
+_SAID_OF_IT: Final = ("not ", "n't", "correct.", "correct\n", "wrong.", "wrong\n", "right.", "incorrect")
 _STARTS_MATH: Final = frozenset("0123456789+-−–±∓([{<|\\$€£¥₹√π∞∅.°½⅓⅔¼¾⅕⅛＋－０１２３４５６７８９①②③④⑤")
 _TRAILING: Final = " \t\r\n.,;:!?。，；：！？*`_\"'”“’"
 
@@ -633,6 +634,9 @@ def _statement_end(text: str, start: int, end: int) -> int:
                 continue
         if c == "\\":
             at += 2
+            continue
+        if c == "!" and at > start and text[at - 1].isdecimal() and text[at + 1 : at + 3].lstrip()[:1] in tuple("=+-*/^)"):
+            at += 1  # a factorial: "5! = 120"
             continue
         if c in ".!?" and (at + 1 >= end or text[at + 1] in " \n\t*\"'”)"):
             # "i.e. 0.5", "Rs. 5723", "approx. 3" are no ends of sentences
@@ -836,14 +840,51 @@ def _narrow(text: str, low: str, start: int, end: int) -> tuple[int, int] | None
     if best >= 0:
         if formula and formula[0] < best < formula[1]:
             return formula  # the "=" stands inside the formula; the whole of it is the statement
-        found = _leading(text, low, best, end)
+        found = _leading(text, low, _first_of_list(text, low, start, best), end)
         if found and found[0] < found[1]:
             tail = text[found[1] : end]
             if not any(c.isdigit() for c in tail):
                 return found
     if formula:
         return formula
-    return _last_number(text, start, end)
+    number = _last_number(text, start, end)
+    if number is None and low.endswith((" is", " are"), start, max(best, start)) and len(text[best:end].split()) <= 3:
+        return _trim(text, best, end)  # "The statement is true."
+    return number
+
+
+def _first_of_list(text: str, low: str, start: int, at: int) -> int:
+    """Back over `x = 3 or ` to the start of a list of assignments whose last "=" ends at `at`; else `at`."""
+    first = at
+    while at > start and text[at - 1] == "=":
+        name = at - 1
+        while name > start and text[name - 1] == " ":
+            name -= 1
+        stop = name
+        while name > start and (text[name - 1].isalnum() or text[name - 1] == "_") and stop - name < 4:
+            name -= 1
+        gap = name
+        while gap > start and text[gap - 1] in " ,":
+            gap -= 1
+        for word in ("or", "and"):
+            if low.endswith(" " + word, start, gap):
+                gap -= len(word)
+                break
+        else:
+            if gap == name or "," not in text[gap:name]:
+                break
+        earlier = low.rfind("=", start, gap)
+        if stop == name or earlier < 0 or gap - earlier > MAX_GAP_CHARS:
+            break
+        at = earlier + 1
+        first = name  # at least `x = -2`; the loop goes on to `x = 3`
+        begin = earlier
+        while begin > start and text[begin - 1] == " ":
+            begin -= 1
+        while begin > start and text[begin - 1].isalnum() and earlier - begin < 6:
+            begin -= 1
+        first = begin
+    return first
 
 
 def _choice(text: str, start: int, end: int, *, last: bool) -> tuple[int, int] | None:
@@ -940,7 +981,7 @@ def _statements(text: str, low: str, start: int, end: int, roots: Sequence[_Root
             found = _after_root(text, low, at + len(root), end, connectors)
             if (
                 found >= 0
-                and not low.startswith(("not ", "n't"), found)
+                and not low.startswith(_SAID_OF_IT, found)
                 and not low.endswith(("if the ", "whose "), max(start, at - 8), at)
             ):
                 yield at, found

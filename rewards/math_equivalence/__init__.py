@@ -57,6 +57,8 @@ class MathParams(Params):
         log_base: "either": `\log` without a base may be natural or decimal; "e": natural.
         imaginary_j: `3+4j` equals `3+4i` where the gold has no j.
         base_dropped: the digits without the base that the question fixed: 204 for 204_5.
+        refuse_prompt_echo: an answer that is only equal once worked out, and that the prompt itself holds (`12\cdot 7`
+            when asked for it, the product to be expanded), repeats the question. Needs `Sample.prompt`.
     """
 
     engine: Literal["own", "math_verify", "both"] = "own"
@@ -71,6 +73,7 @@ class MathParams(Params):
     log_base: Literal["either", "e"] = "either"
     imaginary_j: bool = True
     base_dropped: bool = True
+    refuse_prompt_echo: bool = True
 
 
 _POLICY: Final = tuple(field.name for field in fields(Policy))
@@ -232,6 +235,8 @@ class MathEquivalence(Verifier[MathParams]):
             assert isinstance(decided, Verdict)
             self._remember(key, decided)
             verdict = decided
+        if verdict.reason in _COMPUTED and self.params.refuse_prompt_echo and _repeats_prompt(answer, sample):
+            return _ECHOED
         return verdict
 
     def _compare(self, gold: _Gold, found: Answer) -> Verdict | _Undecided:
@@ -430,6 +435,31 @@ _UNANSWERED: Final[Mapping[str, Verdict]] = {
     "truncated": Verdict.scored(0.0, Reason.TRUNCATED, "the completion ends before its last answer or thought does"),
     "echo": Verdict.scored(0.0, "echo", "the only answer is the template that the prompt gave"),
 }
+
+
+_COMPUTED: Final = frozenset({"equal_rational", "equal_decimal", "equal_identity", "equal_value", "equal_symbolic"})
+"""Rules that find equal what is written differently: only there can an answer repeat the question's expression."""
+_ECHOED: Final = Verdict.scored(0.0, "echo", "the answer repeats an expression of the question, not worked out")
+
+
+def _repeats_prompt(answer: str, sample: Sample) -> bool:
+    reading = read(answer, role="answer")
+    if reading.quick is not None:
+        return False  # a plain number of the question may be its answer
+    asked = sample.prompt_text
+    text = _squeezed(answer)
+    return len(text) > 2 and any(sign in text for sign in "+-*/^(") and text in _squeezed(asked)
+
+
+_SQUEEZE: Final = str.maketrans({c: None for c in " \t\r\n$"})
+
+
+def _squeezed(text: str) -> str:
+    for spelling in ("\\cdot", "\\times", "×", "·"):
+        text = text.replace(spelling, "*")
+    for size in ("\\left", "\\right", "\\,", "\\!", "\\;"):
+        text = text.replace(size, "")
+    return text.replace("\\dfrac", "\\frac").translate(_SQUEEZE)
 
 
 def _slow_verdict(outcomes: Sequence[Outcome], answer: str, decision: Decision) -> Verdict:
