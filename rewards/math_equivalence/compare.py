@@ -562,6 +562,10 @@ class _Comparison:
 
     def scalars(self, g: Node, a: Node) -> Decision:
         """Two expressions, with the renamings that a person grants."""
+        if g.op == a.op == "call" and g.value == a.value and len(g.args) == len(a.args) > 1:
+            found = self.ordered(g.args, a.args)
+            if found.equal:
+                return found
         same, rule = self.scalar(g, a)
         if same:
             return Decision(True, rule)
@@ -790,6 +794,9 @@ class _Comparison:
     # ---- conditions: "for all x", "where k is an integer"
 
     def conditional(self, g: Node, a: Node) -> Decision:
+        binding = [_binding(n.value) if n.op == "where" else "" for n in (g, a)]
+        if any(binding) and binding[0] != binding[1]:
+            return Decision(None, "undecided", "a condition on one side")
         words = g.value if g.op == "where" else a.value
         core_g = g.args[0] if g.op == "where" else g
         core_a = a.args[0] if a.op == "where" else a
@@ -1373,6 +1380,22 @@ def _integer_words(words: str) -> bool:
     return any(w in low for w in ("integer", "numset:z", "numset:n", "in z", "in n", "whole", "natural"))
 
 
+_BINDING: Final = frozenset("if when whenever such given provided with while unless satisfying which".split())
+
+
+def _binding(words: str) -> str:
+    """The condition that changes what an answer says ("if x > 0"); "" for one that only names its letters."""
+    parts = words.split()
+    if not parts:
+        return ""
+    first = parts[0].lower().strip("(")
+    if first in _BINDING or (first == "for" and len(parts) > 1 and parts[1].lower() == "which"):
+        return "".join(parts[1:]).lower()
+    if parts[0] == "(" and not ({"in"} & set(parts)):
+        return "".join(parts).lower().strip("()")
+    return ""
+
+
 def _case_renaming(gold: frozenset[str], answer: frozenset[str]) -> dict[str, Node]:
     """`2Cx^2` against `2cx^2`: the same letters but for their case, one to one."""
     if gold == answer or len(gold) != len(answer):
@@ -1786,7 +1809,7 @@ def _entries(node: Node) -> _Entries | None:
         parameter = False
         last_name: Node | None = None
         for item in node.args:
-            if item.op == "where":
+            if item.op == "where" and not _binding(item.value):
                 parameter = parameter or _integer_words(item.value)
                 item = item.args[0]
             if item.op == "rel" and item.value == ("in",):

@@ -18,6 +18,9 @@ from rewards.math_equivalence.tree import NUMERIC, Node, exact_of
 MAX_SIZE_BITS: Final = 20_000
 """Largest constant, in bits, whose equality is decided in balls."""
 
+STEP_TRIES: Final = 64
+"""Points at which expressions with floor, ceiling or mod must agree."""
+
 FUNCTION_LETTERS: Final = frozenset({"f", "g", "h", "F", "G", "H", "phi", "psi", "Phi"})
 """Letters read as a function before brackets, unless they stand alone somewhere else in the pair."""
 
@@ -25,6 +28,8 @@ SCALAR_OPS: Final = NUMERIC | frozenset(
     "sym const add mul neg div pow root abs fact dfact floor ceil binom perm mod fn call big opaque deg pct".split()
 )
 _INTEGER_OPS: Final = frozenset({"fact", "dfact", "binom", "perm", "mod", "floor", "ceil"})
+_STEP_OPS: Final = frozenset({"floor", "ceil", "mod"})
+_WHOLE_LETTERS: Final = frozenset("n m k i j p q r d a b N M K l s".split())
 _RATIONAL_OPS: Final = NUMERIC | frozenset({"sym", "add", "mul", "neg", "div", "pow", "call", "binom", "big"})
 
 
@@ -41,12 +46,14 @@ class Traits(NamedTuple):
     """Only + - * / and powers."""
     opaque: bool
     """Holds something that is not evaluated here."""
+    steps: bool
+    """Holds floor, ceiling or mod: agreement at a few whole numbers says little."""
     has_log: bool
     """Holds a `log` without a base."""
     dots: bool
 
 
-_EMPTY: Final = Traits(frozenset(), frozenset(), frozenset(), True, False, False, False)
+_EMPTY: Final = Traits(frozenset(), frozenset(), frozenset(), True, False, False, False, False)
 
 
 def traits(node: Node) -> Traits:
@@ -57,7 +64,7 @@ def traits(node: Node) -> Traits:
     called: set[str] = set()
     integers: set[str] = set()
     rational = True
-    opaque = has_log = dots = False
+    opaque = has_log = dots = steps = False
     stack: list[tuple[Node, bool, frozenset[str]]] = [(node, False, frozenset())]
     while stack:
         n, whole, bound = stack.pop()
@@ -103,10 +110,28 @@ def traits(node: Node) -> Traits:
                 rational = False
             stack.append((exponent, whole or negative, bound))
             continue
+        if op in _STEP_OPS:
+            steps = True
+            real = {m.value for m in _symbols(n) if m.value not in _WHOLE_LETTERS}
+            if real:
+                # floor(x) of a real x: whole points would make it x
+                stack.extend((a, False, bound) for a in n.args)
+                continue
         if op in _INTEGER_OPS or (op == "fn" and n.value in ("gcd", "lcm")):
             whole = True
         stack.extend((a, whole, bound) for a in n.args)
-    return Traits(frozenset(alone), frozenset(called), frozenset(integers), rational, opaque, has_log, dots)
+    return Traits(frozenset(alone), frozenset(called), frozenset(integers), rational, opaque, steps, has_log, dots)
+
+
+def _symbols(node: Node) -> list[Node]:
+    found: list[Node] = []
+    stack = [node]
+    while stack:
+        n = stack.pop()
+        if n.op == "sym":
+            found.append(n)
+        stack.extend(n.args)
+    return found
 
 
 def fingerprint(node: Node) -> str:
@@ -168,7 +193,8 @@ def same_scalar(gold: Node, answer: Node, *, log_either: bool = True) -> tuple[b
         exact_constant = verdict
     else:
         exact_constant = None
-    result, rule = _numeric(gold, answer, symbols, names, tg.integers | ta.integers, seed, "e")
+    stepping = tg.steps or ta.steps
+    result, rule = _numeric(gold, answer, symbols, names, tg.integers | ta.integers, seed, "e", stepping=stepping)
     if result is None and exact_constant is True:
         return True, "equal_identity"
     if result is False and log_either and (tg.has_log or ta.has_log):
@@ -251,13 +277,21 @@ def _numeric(
     seed: bytes,
     log_base: str,
     tries: int = 10,
+    stepping: bool = False,
 ) -> tuple[bool | None, str]:
     if not symbols:
         return _constants(gold, answer, names, log_base)
     agree = complex_agree = complex_differ = undefined = 0
     large = unsupported = False
+    enough = 4
+    if stepping and symbols:
+        tries = enough = STEP_TRIES
     for attempt in range(tries):
         point = point_for(symbols, integers, seed, attempt)
+        if stepping and symbols:
+            # whole letters run through 1, 2, 3, ...; each further one at another pace
+            for j, name in enumerate(s for s in symbols if s in integers):
+                point[name] = 1 + (attempt // (7**j)) % 61 if j else 1 + attempt
 
         def work(point: dict[str, Fraction | int] = point) -> tuple[str, bool]:
             evaluator = Evaluator(point, names, log_base)
@@ -287,7 +321,7 @@ def _numeric(
                 agree += 1
             else:
                 complex_agree += 1
-        if agree >= 4 or (agree >= 3 and attempt >= 3):
+        if agree >= enough or (agree >= 3 and attempt >= 3 and not stepping):
             break
     if unsupported:
         return None, "undecided"

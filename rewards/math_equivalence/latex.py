@@ -222,7 +222,7 @@ class _Parser:
                 self.i += 1
                 modulus = self.sum()
                 node = _congruence(node, modulus) if node.op in ("rel", "cong") else Node("mod", (node, modulus))
-            elif token.kind == "o" and token.text == "(" and self.toks[self.i + 2].text == "in":
+            elif token.kind == "o" and token.text == "(" and self.relation_ahead():
                 node = self.condition(node)
             elif token.kind in ("w", "W") and token.text.lower() in QUALIFIERS or (
                 token.kind == "o"
@@ -578,6 +578,8 @@ class _Parser:
                     pending.append(part)
                 continue
             pending.append(self.factor())
+        if len(pending) > 1 and any(n.op in _NO_FACTORS for n in pending):
+            self.fail("a factor that is none")
         return _dms(tree.mul(pending) if not _has_dms(pending) else _sum_dms(pending))
 
     def binds_tighter(self, right: Node) -> bool:
@@ -616,8 +618,8 @@ class _Parser:
             return token.text not in ("over", "choose", "atop", "pmod", "pod", "end", "bmod", "mod")
         if kind == "o":
             text = token.text
-            if text == "(" and self.toks[self.i + 1].kind in ("w", "s") and self.toks[self.i + 2].text == "in":
-                return False  # kπ (k ∈ Z)
+            if text == "(" and self.relation_ahead():
+                return False  # kπ (k ∈ Z), 1/x (x > 0)
             if text in ("(", "{", "\\{", "⟨", "⌊", "⌈", "|(", "angle", "triangle", "neg", "measuredangle", "square"):
                 return text != "(" or not self.mod_ahead()
             if text == "[":
@@ -632,6 +634,21 @@ class _Parser:
             return False
         following = self.toks[self.i + 1]
         return following.kind in ("", ",", "q") or (following.kind == "o" and following.text in ("∪", "∩", ")", ".", "}"))
+
+    def relation_ahead(self) -> bool:
+        """A remark in brackets that holds a relation: a condition, not a factor"""
+        depth = 0
+        for token in self.toks[self.i : self.i + 16]:
+            if token.kind == "o":
+                if token.text in _OPENERS:
+                    depth += 1
+                elif token.text in (")", "]", "}", "\\}"):
+                    depth -= 1
+                    if depth == 0:
+                        return False
+            elif token.kind == "r" and depth == 1:
+                return True
+        return False
 
     def unit(self) -> Unit | None:
         """unit := word (word | "/" | "per" | "^" NUM | "*")*, up to a separator, a relation or the end"""
@@ -1313,7 +1330,7 @@ class _Parser:
         if name == "e":
             return Node("const", (), "e")
         token = self.toks[self.i]
-        if token.kind == "o" and token.text == "(" and token.space < 2 and not self.mod_ahead():
+        if token.kind == "o" and token.text == "(" and not self.mod_ahead() and not self.relation_ahead():
             inner = self.bracket(token)
             if inner.op == "tuple" and inner.args:
                 return Node("call", inner.args, name)
@@ -1770,6 +1787,7 @@ class _Prose(Exception):
     """The text is a sentence, not a formula."""
 
 
+_NO_FACTORS: Final = frozenset({"rel", "where", "text", "list", "choice", "cong", "label"})
 _SETLIKE: Final = frozenset({"set", "interval", "union", "inter", "minus", "build", "numset"})
 _STOP_WORDS: Final = AND_WORDS | OR_WORDS | QUALIFIERS | {"to", "mod", "modulo", "is", "are", "equals", "in"}
 _ACCENTS: Final = {"overrightarrow": "vec", "widehat": "hat", "overline": "bar", "widetilde": "tilde"}
@@ -2103,7 +2121,9 @@ def _option(toks: list[Token], comma: str) -> Node | None:
         if toks[1].text not in (")", ".", ":"):
             return None
         j = 2
-        if toks[1].text == ":" and letter.kind == "w" and (len(toks) < 4 or toks[2].kind not in ("w", "W")):
+        if toks[1].text == ":" and letter.kind == "w" and not (
+            len(toks) > 2 and (toks[2].kind == "W" or (toks[2].kind == "w" and (len(toks[2].text) > 1 or toks[2].text in "aAI")))
+        ):
             return None  # A:B=1 is a ratio
     if letter.kind not in ("w", "W", "b") or len(letter.text) != 1 or letter.text.upper() not in "ABCDEFGHIJ":
         return None
@@ -2184,6 +2204,19 @@ def _spaced_numbers(toks: list[Token]) -> Node | None:
     return Node("seq", tuple(numbers))
 
 
+def _wraps_all(toks: list[Token]) -> bool:
+    """Whether the first brace closes with the last token."""
+    if len(toks) > 1 and toks[1].text == "{":
+        return False  # nested braces are flattened elsewhere, in one pass
+    depth = 0
+    for token in toks[:-1]:
+        if token.kind == "o":
+            depth += (token.text == "{") - (token.text == "}")
+            if depth == 0:
+                return False
+    return depth == 1
+
+
 def parse(text: str, comma: str = "auto", unit_letters: str = "") -> Node:
     """The tree of a text.
 
@@ -2212,6 +2245,10 @@ def parse(text: str, comma: str = "auto", unit_letters: str = "") -> Node:
         del toks[0]
     if not toks:
         raise Problem("empty", "nothing is written")
+    while toks[0].text == "{" and toks[0].kind == "o" and toks[-1].text == "}" and _wraps_all(toks):
+        toks = toks[1:-1]
+        if not toks:
+            raise Problem("empty", "nothing is written")
     brackets = 0
     for token in toks:
         if token.kind == "o" and token.text in ("(", "{", "[", "\\{"):

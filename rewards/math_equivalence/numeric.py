@@ -443,6 +443,9 @@ class Evaluator:
         if len(node.args) == 1 and name in self.products:
             return self.values.get(name, self.f.imaginary() if name == "i" else None) * self.value(node.args[0])
         if name in ("C", "P") and len(node.args) == 2:
+            n, k = self.f.integer(self.value(node.args[0])), self.f.integer(self.value(node.args[1]))
+            if n is not None and k is not None and not 0 <= k <= n:
+                raise Unsupported("a point, not a number of choices")
             return (self._binom if name == "C" else self._perm)(node)
         # A function that nobody defined: a fixed wave per name, so that f(a) and f(b) agree only when a = b
         # or by an accident of measure zero.
