@@ -29,7 +29,8 @@ from rewards.math_equivalence.expressions import (
 )
 from rewards.math_equivalence.latex import fold_unicode, parse
 from rewards.math_equivalence.numeric import Evaluator, TooLarge
-from rewards.math_equivalence.realsets import NotReal, is_set, read_set, same_set
+from rewards.math_equivalence.plusminus import expand, expand_all, has_pm
+from rewards.math_equivalence.realsets import NotReal, is_set, read_set, same_set, whole_numbers
 from rewards.math_equivalence.tree import INFTY, MAX_CHARS, MINUS_INFTY, NUMERIC, Decimal10, Node, Problem, exact_of
 from rewards.math_equivalence.vocabulary import PLACEHOLDER_WORDS
 
@@ -37,8 +38,6 @@ Role = Literal["gold", "answer"]
 
 MAX_PAIRS: Final = 20_000
 """Most comparisons of elements for one pair of lists."""
-MAX_EXPANSION: Final = 64
-"""Most values that ± may stand for."""
 
 REASONS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -495,6 +494,8 @@ class _Comparison:
         """Dispatch on the two types."""
         if g.op == "where" or a.op == "where":
             return self.conditional(g, a)
+        if g.op == "build" or a.op == "build":
+            g, a = _listed(g), _listed(a)
         if g == a:
             return Decision(True, "equal_structure")
         if g.op in NUMERIC and a.op in NUMERIC:
@@ -519,14 +520,14 @@ class _Comparison:
             return self.equations(g, a)
         if "call" in (g.op, a.op) and "tuple" in (g.op, a.op):
             return self.points(g, a)
-        if g.op in _MANY or a.op in _MANY or _has_pm(g) or _has_pm(a):
+        if g.op in _MANY or a.op in _MANY or has_pm(g) or has_pm(a):
             if "mul" in (g.op, a.op) and (letters := _letters_of(g)) is not None and letters == _letters_of(a):
                 return Decision(True, "equal_choice")
             return self.many(g, a)
-        if g.op == "ratio" or a.op == "ratio":
-            return self.ratios(g, a)
         if g.op == "time" or a.op == "time":
             return self.times(g, a)
+        if g.op == "ratio" or a.op == "ratio":
+            return self.ratios(g, a)
         if g.op == "base" or a.op == "base":
             return self.bases(g, a)
         if g.op == "cases" or a.op == "cases":
@@ -597,6 +598,10 @@ class _Comparison:
         point = self.points(g, a)
         if point.equal:
             return point
+        if tg.alone != ta.alone and tg.alone and ta.alone and "pi" in _constants_in(g):
+            family = self.families(g, a, declared=False)
+            if family is not None and family.equal:
+                return family
         if g.op == a.op == "sym" and (letter := _letter(g)) is not None and letter == _letter(a):
             return Decision(True, "equal_choice")
         return Decision(same, rule)
@@ -690,6 +695,14 @@ class _Comparison:
             return self.angles(g, a, inner_g, inner_a)
         if go == "money" or ao == "money":
             return self.money(g, a, inner_g, inner_a)
+        scales = [n.value.factor if n.op == "qty" and n.value.kind == "scale" else None for n in (g, a)]
+        if any(scales):
+            left = tree.mul([Node("calc", (), scales[0] or 1), inner_g])
+            right = tree.mul([Node("calc", (), scales[1] or 1), inner_a])
+            found = self.scalars(left, right)
+            if not found.equal and None in scales:
+                found = self.scalars(inner_g, inner_a)
+            return Decision(True, "equal_unit") if found.equal else found
         if go == "qty" and ao == "qty":
             return self.units(g, a, inner_g, inner_a)
         if go == "qty" and _radians(g) or ao == "qty" and _radians(a):
@@ -850,6 +863,13 @@ class _Comparison:
             return self.same(g.args[-2], a.args[-2])
         one, other = (g, a) if g.op == "cong" else (a, g)
         residue = one.args[-2]
+        assigned = _assignment(other)
+        progression = _progression(assigned[1] if assigned is not None else other)
+        if progression is not None:
+            start, step = progression
+            m, r = exact_of(one.args[-1]), exact_of(residue)
+            same = isinstance(m, int) and isinstance(r, int) and step == m and (start - r) % m == 0
+            return Decision(same, "equal_congruence" if same else "value_differs")
         found = self.same(residue, other) if one is g else self.same(other, residue)
         return Decision(True, "equal_congruence") if found.equal else found
 
@@ -885,6 +905,9 @@ class _Comparison:
             return Decision(same, "equal_time" if same else "value_differs")
         one, other = (g, a) if g.op == "time" else (a, g)
         hours, minutes = one.value[2], one.value[3]
+        if other.op == "ratio":
+            terms = Node("ratio", (Node("num", (), hours), Node("num", (), minutes)))
+            return self.ratios(terms, a) if one is g else self.ratios(g, terms)
         if other.op == "qty" and other.value.text.replace(".", "").replace(" ", "") in ("am", "pm", "oclock", "o'clock"):
             other = other.args[0]
         value = exact_of(other)
@@ -1008,7 +1031,7 @@ class _Comparison:
         if g.op == "rel" and a.op == "rel":
             return self.two_equations(g, a, ga, aa)
         if g.op == "rel":
-            if a.op in _MANY or _has_pm(g):
+            if a.op in _MANY or has_pm(g):
                 return self.many(g, a)
             if ga is not None:
                 found = self.same(ga[1], a)
@@ -1023,7 +1046,7 @@ class _Comparison:
             if ga is not None:
                 return found
             return _NO_TYPE
-        if g.op in _MANY or _has_pm(a):
+        if g.op in _MANY or has_pm(a):
             return self.many(g, a)
         if aa is None:
             return _NO_TYPE
@@ -1102,6 +1125,8 @@ class _Comparison:
             return True
         if x.op == y.op == "call":
             return x.value == y.value or not all(n.op == "sym" for n in (*x.args, *y.args)) and x.value == y.value
+        if _is_derivative(x) and _is_derivative(y):
+            return True
         if {x.op, y.op} == {"sym", "call"}:
             name = x if x.op == "sym" else y
             return name.value in ("y", "f", "g", "h") or (x.value == y.value)
@@ -1162,6 +1187,12 @@ class _Comparison:
     # ---- lists, sets, tuples, systems
 
     def many(self, g: Node, a: Node) -> Decision:
+        if "list" in (g.op, a.op) or "set" in (g.op, a.op):
+            # (±1, 0) is two points
+            for one in (g, a):
+                if one.op == "tuple" and has_pm(one) and (points := expand(one)) is not None:
+                    opened = Node("list", tuple(points), ",")
+                    g, a = (opened, a) if one is g else (g, opened)
         left, right = _entries(g), _entries(a)
         if left is None or right is None:
             return _NO_TYPE
@@ -1202,10 +1233,10 @@ class _Comparison:
             return self.ordered(values_l, values_r)
         if left.bracket_pair and right.bracket_pair and order(values_l[0], values_l[1]) == -1:
             return self.ordered(values_l, values_r)  # closed intervals
-        expanded_l, expanded_r = _expand_all(values_l), _expand_all(values_r)
+        expanded_l, expanded_r = expand_all(values_l), expand_all(values_r)
         if expanded_l is None or expanded_r is None:
             return Decision(False, "over_limit")
-        if left.is_set or right.is_set or _has_pm(g) or _has_pm(a):
+        if left.is_set or right.is_set or has_pm(g) or has_pm(a):
             if left.bracket_pair and right.is_set or right.bracket_pair and left.is_set:
                 return _NO_TYPE
             expanded_l, expanded_r = self.distinct(expanded_l), self.distinct(expanded_r)
@@ -1311,13 +1342,6 @@ _Assigned = tuple[Node, Node]
 
 def _radians(node: Node) -> bool:
     return node.value.dimension == (("rad", 1),)
-
-
-def _has_pm(node: Node) -> bool:
-    """Whether ± stands anywhere in a scalar."""
-    if node.op in ("pm", "mp"):
-        return True
-    return bool(node.args) and any(_has_pm(a) for a in node.args)
 
 
 def _is_number(node: Node) -> bool:
@@ -1428,6 +1452,21 @@ def _declared(node: Node) -> Node:
     if len(kept) == len(node.args) or not kept:
         return node
     return Node("where", (kept[0] if len(kept) == 1 else Node("list", tuple(kept), node.value),), "integer")
+
+
+def _listed(node: Node) -> Node:
+    """A set builder with few whole numbers, or with its values written out (`{x | x = 2, 3}`), as the set itself."""
+    if node.op != "build":
+        return node
+    whole = whole_numbers(node)
+    if whole is not None:
+        return whole
+    body, condition = node.args
+    if body.op == "sym" and condition.op == "list":
+        entries = _entries(condition)
+        if entries is not None and entries.names and all(n == body for n in entries.names):
+            return Node("set", entries.values)
+    return node
 
 
 def _is_inequality(node: Node) -> bool:
@@ -1591,13 +1630,22 @@ def _is_name(node: Node) -> bool:
     if op == "ratio":
         return all(_is_name(a) or _letters_product(a) for a in node.args)
     if op == "div":
-        return all(_letters_product(a) for a in node.args)
+        return all(_letters_product(a) for a in node.args) or _is_derivative(node)
     if op == "mul":
         return _letters_product(node)
     if op == "add":
         names = {a.value for a in node.args if a.op == "sym"}
         return len(names) == len(node.args) and not names <= {"x", "y", "z"}
     return False
+
+
+def _is_derivative(node: Node) -> bool:
+    """`f'(x)`, `y'`, `dy/dx`"""
+    if node.op in ("sym", "call"):
+        return str(node.value).endswith("'") and not str(node.value).endswith("''")
+    return node.op == "div" and all(
+        a.op == "mul" and a.args[0] == Node("sym", (), "d") and len(a.args) == 2 for a in node.args
+    )
 
 
 def _letters_product(node: Node) -> bool:
@@ -1717,6 +1765,45 @@ def _parameter(node: Node, name: Node | None) -> str | None:
         return only
     known = free & _PARAMETERS
     return next(iter(known)) if len(known) == 1 else None
+
+
+def _progression(node: Node) -> tuple[int, int] | None:
+    """(a, b) of the integers a + bk, for one counting letter k; None for anything else."""
+    if not is_scalar(node):
+        return None
+    free = traits(node).alone
+    if len(free) != 1 or not free <= _PARAMETERS:
+        return None
+    (name,) = free
+    values = []
+    for n in (0, 1, 2):
+        value = _exact_value(substitute(node, {name: Node("num", (), n)}))
+        if value is None:
+            return None
+        values.append(value)
+    a, b, c = values
+    return (a, abs(b - a)) if c - b == b - a != 0 else None
+
+
+def _exact_value(node: Node) -> int | None:
+    """The integer of a small constant tree of + - *."""
+    value = exact_of(node)
+    if value is not None:
+        return value if isinstance(value, int) else None
+    if node.op not in ("add", "mul", "neg"):
+        return None
+    parts = [_exact_value(a) for a in node.args]
+    known = [p for p in parts if p is not None]
+    if len(known) != len(parts):
+        return None
+    if node.op == "neg":
+        return -known[0]
+    if node.op == "add":
+        return sum(known)
+    product = 1
+    for p in known:
+        product *= p
+    return product
 
 
 def _constants_in(node: Node) -> set[str]:
@@ -1842,7 +1929,7 @@ def _entries(node: Node) -> _Entries | None:
         return _Entries(
             tuple(values), tuple(names), False, False, False, False, parameter, family, bool(names), not names
         )  # fmt: skip
-    if _has_pm(node) or is_scalar(node) or op in ("qty", "money", "pct", "deg", "interval", "text", "matrix", "ratio", "base"):
+    if has_pm(node) or is_scalar(node) or op in ("qty", "money", "pct", "deg", "interval", "text", "matrix", "ratio", "base"):
         return _Entries((node,), (), False, False, False, False, False, False, False, True)
     return None
 
@@ -1857,62 +1944,6 @@ def _folded(entries: _Entries, other: tuple[Node, ...]) -> tuple[Node, ...]:
                 Node("tuple", entries.values[j : j + width]) for j in range(0, len(names), width)
             )
     return entries.values
-
-
-def expand(node: Node) -> list[Node] | None:
-    """The values that ± stands for; None when there are too many.
-
-    All ± of one value move together with ∓ against them, unless they stand in different places of a tuple.
-    """
-    if not _has_pm(node):
-        return [node]
-    if node.op == "tuple":
-        rows: list[tuple[Node, ...]] = [()]
-        for a in node.args:
-            options = expand(a)
-            if options is None or len(rows) * len(options) > MAX_EXPANSION:
-                return None
-            rows = [(*row, option) for row in rows for option in options]
-        return [Node("tuple", row) for row in rows]
-    if node.op == "add" and sum(1 for a in node.args if _has_pm(a)) > 1 and not _has_mp(node):
-        totals: list[list[Node]] = [[]]
-        for a in node.args:
-            options = expand(a)
-            if options is None or len(totals) * len(options) > MAX_EXPANSION:
-                return None
-            totals = [[*terms, option] for terms in totals for option in options]
-        return [tree.add(terms) for terms in totals]
-    return [_with_sign(node, 1), _with_sign(node, -1)]
-
-
-def _has_mp(node: Node) -> bool:
-    return node.op == "mp" or any(_has_mp(a) for a in node.args)
-
-
-def _with_sign(node: Node, sign: int) -> Node:
-    if node.op in ("pm", "mp"):
-        inner = _with_sign(node.args[0], sign)
-        return inner if (sign == 1) == (node.op == "pm") else tree.neg(inner)
-    if not node.args:
-        return node
-    args = [_with_sign(a, sign) for a in node.args]
-    if node.op == "add":
-        return tree.add(args)
-    if node.op == "mul":
-        return tree.mul(args)
-    if node.op == "div":
-        return tree.div(args[0], args[1])
-    return Node(node.op, tuple(args), node.value)
-
-
-def _expand_all(values: Sequence[Node]) -> list[Node] | None:
-    out: list[Node] = []
-    for value in values:
-        options = expand(value)
-        if options is None:
-            return None
-        out.extend(options)
-    return out
 
 
 # --------------------------------------------------------------------------------------------------------------------

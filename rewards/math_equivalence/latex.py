@@ -163,10 +163,11 @@ class _Parser:
                 return "or"
             return None
         if kind == "o":
-            if text in ("wedge", "land") and top:
+            top_or_set = top or (bool(self.open) and self.open[-1] == "\\{")
+            if text in ("wedge", "land") and top_or_set:
                 self.i += 1
                 return "and"
-            if text in ("vee", "lor") and top:
+            if text in ("vee", "lor") and top_or_set:
                 self.i += 1
                 return "or"
             if text == "\\\\" and not self.open:
@@ -393,8 +394,10 @@ class _Parser:
             return left
         if self.open and self.open[-1] == "\\{":
             return left  # {x : x > 3}
+        clock = self.clock() if token.text == ":" else None
+        if clock is not None:
+            return clock
         terms = [left]
-        start = self.i - 1
         while True:
             token = self.toks[self.i]
             if (token.kind == "o" and token.text == ":") or (token.kind in ("w", "W") and token.text.lower() == "to"):
@@ -405,38 +408,36 @@ class _Parser:
                 terms.append(self.setexpr())
             else:
                 break
-        if len(terms) == 1:
-            return left
-        clock = self.clock(start, terms)
-        return clock if clock is not None else Node("ratio", tuple(terms))
+        return left if len(terms) == 1 else Node("ratio", tuple(terms))
 
-    def clock(self, start: int, terms: list[Node]) -> Node | None:
-        """`4:30`, `12:00 pm`; hours 0-24 and two-digit minutes below 60"""
-        first, third = self.toks[start], self.toks[start + 2]
-        if len(terms) != 2 or first.kind != "n" or third.kind != "n" or len(third.text) != 2 or not first.text.isdigit():
+    def clock(self) -> Node | None:
+        """clock := hours ":" minutes ("am" | "pm")? ; hours 0-24, two-digit minutes below 60, nothing else after"""
+        first, third = self.toks[self.i - 1], self.toks[self.i + 1]
+        if first.kind != "n" or third.kind != "n" or len(third.text) != 2 or not (first.text + third.text).isdigit():
             return None
         hours = int(first.text) if len(first.text) <= 2 else 99
-        if hours > 24 or not third.text.isdigit() or int(third.text) > 59:
+        minutes = int(third.text)
+        if hours > 24 or minutes > 59 or (self.i > 1 and self.toks[self.i - 2].kind == "o"):
             return None
+        start = self.i
+        self.i += 2
         half = ""
-        token = self.toks[self.i]
-        if terms[1].op == "qty":
-            unit = terms[1].value
-            half = unit.text.replace(".", "").replace(" ", "")
-            if half not in ("am", "pm", "oclock"):
-                return None
-        elif token.kind in ("w", "W") and token.text.lower() in ("a", "p", "am", "pm"):
+        if self.toks[self.i].kind in ("w", "W"):
             half, self.i = self.half_day()
+        if not self.at_clause_end():
+            self.i = start
+            return None
+        total = hours
         if half == "pm" and hours < 12:
-            hours += 12
+            total += 12
         elif half == "am" and hours == 12:
-            hours = 0
-        return Node("time", (), (60 * hours + int(third.text), half in ("am", "pm"), terms[0].value, int(third.text)))
+            total = 0
+        return Node("time", (), (60 * total + minutes, half in ("am", "pm"), hours, minutes))
 
     def half_day(self) -> tuple[str, int]:
         letters = ""
         j = self.i
-        while self.toks[j].kind in ("w", "W") or self.toks[j].text == ".":
+        while (self.toks[j].kind in ("w", "W") and len(letters) < 2) or (self.toks[j].text == "." and letters):
             letters += self.toks[j].text.lower().strip(".")
             j += 1
         return (letters, j) if letters in ("am", "pm") else ("", self.i)
@@ -862,18 +863,18 @@ class _Parser:
             if inner.kind == "o" and inner.text == "}":
                 self.i += 2
                 return node
-            if inner.text in ("T", "t", "top") and after.text == "}" and node.op == "matrix":
+            if inner.text in ("T", "t", "top") and after.text == "}" and node.op in ("matrix", "tuple", "bracket"):
                 self.i += 3
                 return _transpose(node)
-        elif token.kind in ("w", "W") and token.text in ("T", "t") and node.op == "matrix":
+        elif token.kind in ("w", "W") and token.text in ("T", "t") and node.op in ("matrix", "tuple", "bracket"):
             self.i += 1
             return _transpose(node)
         elif token.kind == "W" and token.text.lower() in ("th", "st", "nd", "rd"):
             self.i += 1
             return node
         exponent = self.argument(script=True)
-        if node.op == "fn" and not node.args:
-            return node
+        if exact_of(exponent) == -1 and node.op == "sym" and node.value in ("f", "g", "h", "F", "G") and self.is_op("("):
+            return self.named(node.value + "^-1")
         if node.op == "sym" and node.value in ("C", "A", "P") and self.is_op("_"):
             self.i += 1
             lower = self.argument(script=True)
@@ -1133,6 +1134,8 @@ class _Parser:
             repeating = self.repeating(whole or "0", digits)
             if repeating is not None:
                 return repeating
+        if fkind == "D" and self.toks[self.i + 1].kind in ("", ","):
+            self.i += 1  # 1.41...
         if fkind == "n" and following.space == 1 and len(following.text) == 3 and len(digits) % 3 == 0 and following.text.isdigit():
             while (t := self.toks[self.i]).kind == "n" and t.space == 1 and t.text.isdigit() and len(t.text) <= 3:
                 digits += t.text  # 3.141\,592\,653
@@ -1387,7 +1390,7 @@ class _Parser:
                 return inner
             if name == "overline" and exact_of(inner) is None:
                 return Node("fn", (inner,), "overline")
-            return Node("opaque", (inner,), name)
+            return Node("opaque", (inner,), _ACCENTS.get(name, name))
         if name in ("overset", "underset", "stackrel"):
             self.argument()
             return self.argument()
@@ -1475,6 +1478,8 @@ class _Parser:
                 args = (self.postfix(args[0]),)
         else:
             args = (self.function_argument(name),)
+            if name in ("max", "min", "gcd", "lcm") and args[0].op == "set":
+                args = args[0].args
         if name in ("max", "min", "gcd", "lcm") and base is not None:
             return Node("opaque", (*args, base), name)
         return _apply(name, args, base, exponent, self.fail)
@@ -1858,6 +1863,8 @@ def _phrase(words: list[str]) -> Node | None:
         return Node("const", (), "undefined")
     if text in INFINITE_PHRASES:
         return INFTY
+    if text in ("negative infinity", "minus infinity"):
+        return tree.MINUS_INFTY
     if text in ALL_REAL_PHRASES:
         return Node("numset", (), "R")
     if text in TRUE_WORDS:
@@ -1940,6 +1947,8 @@ _INFINITE: Final = frozenset({INFTY, tree.MINUS_INFTY})
 
 
 def _transpose(node: Node) -> Node:
+    if node.op != "matrix":
+        return Node("matrix", node.args, (len(node.args), 1, "("))
     rows, columns, fence = node.value
     return Node("matrix", tuple(node.args[r * columns + c] for c in range(columns) for r in range(rows)), (columns, rows, fence))
 
@@ -2163,6 +2172,8 @@ def _read(toks: list[Token], comma: str, unit_letters: str = "") -> Node:
         if any(t.text == "'" for t in toks):
             words = " ".join(words).replace("doesn t", "doesn't").split()
         special = _phrase(words)
+        if toks[0].kind == "o" and toks[0].text == "-":
+            special = tree.neg(special) if special is not None and special.op in ("num", "const") else None
         if special is not None:
             return special
         return Node("text", (), " ".join(words))

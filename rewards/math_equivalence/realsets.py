@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from rewards.math_equivalence import tree
 from rewards.math_equivalence.expressions import is_scalar, order, same_scalar, traits
+from rewards.math_equivalence.plusminus import expand, has_pm
 from rewards.math_equivalence.tree import INFTY, MINUS_INFTY, ZERO, Node, exact_of
 
 
@@ -147,8 +148,11 @@ def _is_end(node: Node) -> bool:
 
 
 def _point(value: Node) -> tuple[Piece, ...]:
-    if value.op in ("pm", "mp") or any(n.op in ("pm", "mp") for n in value.args):
-        raise NotReal
+    if has_pm(value):
+        values = expand(value)
+        if values is None:
+            raise NotReal
+        return tuple(Piece(v, v, True, True) for v in values)
     if not is_scalar(value):
         raise NotReal
     return (Piece(value, value, True, True),)
@@ -178,6 +182,33 @@ def _build(node: Node) -> tuple[tuple[Piece, ...], Node | None]:
     if domain is not EVERYTHING:
         pieces = intersect(normal(pieces), normal(domain))
     return pieces, None
+
+
+def whole_numbers(node: Node) -> Node | None:
+    """`{x ∈ Z | -1 ≤ x ≤ 2}` as the set of its elements; None for any other set builder, or one with many elements."""
+    body, condition = node.args
+    if body.op == "rel" and body.value == ("in",) and body.args[1].op == "numset" and body.args[0].op == "sym":
+        domain = body.args[1].value
+        if domain[0] not in "ZN":
+            return None
+        try:
+            pieces = normal(_read(condition)[0])
+        except NotReal:
+            return None
+        if "+" in domain:
+            pieces = intersect(pieces, (Piece(tree.ONE, INFTY, True, False),))
+        elif domain[0] == "N":
+            return None  # whether 0 counts is the author's choice
+        found: list[Node] = []
+        for piece in pieces:
+            low, high = exact_of(piece.low), exact_of(piece.high)
+            if low is None or high is None or high - low > 300:
+                return None
+            for n in range(low.__ceil__(), high.__floor__() + 1):
+                if (n > low or piece.low_closed) and (n < high or piece.high_closed):
+                    found.append(Node("num", (), n))
+        return Node("set", tuple(found)) if found else Node("const", (), "empty")
+    return None
 
 
 def _relation(node: Node) -> tuple[tuple[Piece, ...], Node | None]:
@@ -221,6 +252,12 @@ def _relation(node: Node) -> tuple[tuple[Piece, ...], Node | None]:
 
 
 def _half(v: Node, sign: str, bound: Node) -> tuple[tuple[Piece, ...], Node | None]:
+    if has_pm(bound):
+        values = expand(bound)
+        if values is None or sign not in ("=", "!="):
+            raise NotReal
+        points = tuple(Piece(b, b, True, True) for b in values)
+        return (points if sign == "=" else complement(normal(points))), v
     infinite = bound in (INFTY, MINUS_INFTY)
     if v.op == "abs" and not infinite:
         inner = v.args[0]
@@ -259,7 +296,7 @@ def _is_variable(node: Node) -> bool:
 def _is_constant(node: Node, variable: Node) -> bool:
     if node in (INFTY, MINUS_INFTY):
         return True
-    if not is_scalar(node):
+    if not is_scalar(node) and not has_pm(node):
         return False
     own = traits(variable).alone
     return not own & traits(node).alone

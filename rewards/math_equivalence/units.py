@@ -15,7 +15,7 @@ class Unit(NamedTuple):
     """A unit as written.
 
     Attributes:
-        kind: `unit` (known dimension), `word` (no known dimension), `percent`, `degree`, `money`.
+        kind: `unit` (known dimension), `word` (no known dimension), `scale` (million), `percent`, `degree`, `money`.
         text: the words, lower case, or the currency sign.
         factor: how many base units it is.
         dimension: sorted ((base, power), ...).
@@ -96,6 +96,7 @@ _MONEY: Final[dict[str, str]] = {
     "rupees": "₹", "rs": "₹", "cent": "¢", "cents": "¢", "pence": "p", "penny": "¢", "pennies": "¢", "ruble": "₽", "rubles": "₽",
     "yuan": "元", "rmb": "元", "元": "元", "pesos": "peso", "peso": "peso", "francs": "franc", "franc": "franc",
 }  # fmt: skip
+_SCALES: Final = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12, "dozen": 12}
 _PLAIN_SAFE: Final = frozenset(
     "km cm mm dm kg mg ml mL cl km kms cms hr hrs min mins sec secs ft yd yds lb lbs oz mph kph kmh fps Hz kHz MHz "
     "kPa kJ kW kN mol rad gal yr yrs wk wks usd USD rmb pct deg sq MiB GiB KiB kB MB GB TB".split()
@@ -118,6 +119,8 @@ def _read(parts: tuple[str, ...]) -> Unit:
     words = [p.lower() for p in parts]
     if words[0] in ("percent", "percentage", "pct", "percents") or words[:2] == ["per", "cent"]:
         return Unit("percent", "%", _F(1), ())
+    if words[0] in _SCALES:
+        return Unit("scale", text, _F(_SCALES[words[0]]), ())
     if words[0] in ("degrees", "degree", "deg") and len(words) == 1:
         return Unit("degree", "°", _F(1), ())
     if words[0] in _MONEY and len(words) == 1:
@@ -191,7 +194,7 @@ def read_unit(parts: list[str], *, plain: bool = False) -> Unit | None:
         first = parts[0]
         if first in _PLAIN_SAFE or first.lower() in _MONEY or (len(first) > 3 and first.lower() in _GENERIC):
             return _read(tuple(parts))
-        if len(first) > 3 and first.lower() in _BASE:
+        if len(first) > 3 and (first.lower() in _BASE or first.lower() in _SCALES):
             return _read(tuple(parts))
         return None
     return _read(tuple(parts))
