@@ -38,6 +38,8 @@ Where = Literal["boxed", "stated", "anywhere"]
 
 MAX_GAP_CHARS: Final = 80
 """Longest text between two boxes that may still be one statement."""
+MAX_DOUBLED_CHARS: Final = 1_000
+"""Longest box content that is looked at for doubled braces."""
 MAX_PARTS: Final = 64
 """Most boxes that are joined to one answer; of more, the last ones count."""
 MAX_STATEMENT_CHARS: Final = 400
@@ -296,12 +298,16 @@ def _all_boxes(text: str, start: int, end: int) -> tuple[list[_Box], bool]:
     return [box for box in found if box.complete], unfinished
 
 
+_NO_TEMPLATE: Final = (*"0123456789-+(", "\\frac", "\\dfrac", "\\sqrt", "\\left", "\\$")
+"""How most answers begin, and no template."""
+
+
 def _is_template(text: str, box: _Box) -> bool:
     """`\\boxed{answer}`, `\\boxed{...}`, `\\boxed{\\text{your final answer}}`, `\\boxed{}`."""
     if box.last - box.first > MAX_ECHO_CHARS:
         return False
     inner = text[box.first : box.last]
-    if inner.isalnum() and inner[0].isdigit():
+    if inner.startswith(_NO_TEMPLATE):
         return False
     inner = inner.replace("\\,", " ").replace("\\ ", " ").replace("\\;", " ").replace("\\!", " ").replace("~", " ")
     inner = inner.strip().strip("$").strip()
@@ -441,7 +447,7 @@ def _span(text: str, box: _Box) -> Span:
         while last > first and text[last - 1].isspace():
             last -= 1
         # `\boxed{{42}}`, a format string's doubled braces
-        if last - first > 2 and text[first] == "{" and _matching_brace(text, first, last) == last - 1:
+        if 2 < last - first < MAX_DOUBLED_CHARS and text[first] == "{" and _matching_brace(text, first, last) == last - 1:
             first, last = first + 1, last - 1
             continue
         break
@@ -547,14 +553,9 @@ _TRAILING: Final = " \t\r\n.,;:!?。，；：！？*`_\"'”“’"
 
 
 def _lowered(text: str) -> str:
-    """`text.lower()` of the same length: 'İ' would grow by one and shift every position behind it."""
+    """`text.lower()` of the same length: 'İ', the one letter that grows, would shift every position behind it."""
     low = text.lower()
-    if len(low) == len(text):
-        return low
-    return text.translate(_ASCII_LOWER)
-
-
-_ASCII_LOWER: Final = {c: c + 32 for c in range(ord("A"), ord("Z") + 1)}
+    return low if len(low) == len(text) else text.replace("İ", "I").lower()
 
 
 def _skip(text: str, at: int, end: int, characters: str) -> int:

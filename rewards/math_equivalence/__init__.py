@@ -137,7 +137,9 @@ class Explanation:
             lines.append(f"  read as {self.answer_type}: {self.answer_reading}")
         else:
             lines = [f"answer: none ({self.found.problem})"]
-        lines.append(f"gold: {self.gold.type_name}: {self.gold.reading}" if self.gold.readable else f"gold: {self.gold.problem}")
+        lines.append(
+            f"gold: {self.gold.type_name}: {self.gold.reading}" if self.gold.readable else f"gold: {self.gold.problem}"
+        )
         rule = str(self.verdict.reason)
         meaning = _REASONS.get(rule, "")
         lines.append(f"rule: {rule}{f' ({meaning})' if meaning else ''} {self.verdict.detail}".rstrip())
@@ -443,6 +445,8 @@ _ECHOED: Final = Verdict.scored(0.0, "echo", "the answer repeats an expression o
 
 
 def _repeats_prompt(answer: str, sample: Sample) -> bool:
+    if answer.isalnum():
+        return False
     reading = read(answer, role="answer")
     if reading.quick is not None:
         return False  # a plain number of the question may be its answer
