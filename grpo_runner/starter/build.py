@@ -2,7 +2,7 @@
 
 A character-level tokenizer, a Llama of two layers, and a supervised warm start on demonstrations of mixed
 quality. The mix is the point: the model sees column addition worked out in `<think>`, but more often a guess
-(well formed, with the carry wrong five times in six) or a malformed answer. So after the warm start it guesses
+(well formed, and wrong wherever there is a carry) or a malformed answer. So after the warm start it guesses
 when decoding greedily, while among eight tries nearly always one is worked out and right: the state in which
 GRPO has something to choose from.
 
@@ -61,9 +61,6 @@ class WarmStart:
     feed_forward: int = 192
 
 
-GUESS_RIGHT: Final = 1 / 6
-
-
 def build_tokenizer() -> PreTrainedTokenizerFast:
     """One token per character, five tags, five special tokens; pads on the left; has its own chat template."""
     vocabulary = {token: i for i, token in enumerate((*SPECIAL, *TAGS, *CHARACTERS))}
@@ -114,23 +111,23 @@ def worked_columns(a: int, b: int) -> str:
     return ",".join(columns)
 
 
-def careless(a: int, b: int, rng: random.Random) -> int:
-    """The sum as a guess has it: five times in six the carry into the tens is forgotten, or made up.
+def careless(a: int, b: int) -> int:
+    """The sum as a guess has it: every column added for itself, no carry anywhere. Right on a quarter of all sums.
 
-    The mistake must be the likelier thing to write in the digit where it shows. With errors spread evenly around the
-    sum, every single digit is most often the right one, the model learns to add without thinking, and nothing is left
-    for GRPO to reinforce.
+    A guess must be wrong always in the same way. Were it right at random, the model would learn to add without
+    thinking (with errors spread around the sum, every single digit is most often the right one), and training on the
+    format alone would move it between right and wrong guesses.
     """
-    if rng.random() < GUESS_RIGHT:
-        return a + b
-    return a + b - 10 if a % 10 + b % 10 > 9 else a + b + 10
+    width = max(len(str(a)), len(str(b)))
+    columns = zip(str(a).zfill(width), str(b).zfill(width), strict=True)
+    return int("".join(str((int(x) + int(y)) % 10) for x, y in columns))
 
 
 def demonstration(question: str, answer: str, rng: random.Random, recipe: WarmStart) -> str:
     """An assistant turn for `question` ("47+58=?"): worked, guessed or malformed, as the recipe's shares say."""
     a, b = (int(number) for number in question.removesuffix("=?").split("+"))
     thought = worked_columns(a, b)
-    guess = str(careless(a, b, rng))
+    guess = str(careless(a, b))
     draw = rng.random()
     if draw < recipe.worked:
         return f"<think>{thought}</think><answer>\\boxed{{{answer}}}</answer>"
