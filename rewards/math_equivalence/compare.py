@@ -10,31 +10,50 @@ Nothing here evaluates text: no `eval`, no sympy, no signals, no threads of its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
 from rewards.math_equivalence import numeric, tree
-from rewards.math_equivalence.exact import Quick, Undefined, Unsupported, digit_strings_differ, quick_number
+from rewards.math_equivalence.entries import (
+    DOTS,
+    MANY,
+    Entries,
+    binding,
+    declared_apart,
+    entries_of,
+    folded,
+    integer_words,
+    listed,
+)
+from rewards.math_equivalence.equations import (
+    Assigned,
+    assignment,
+    close,
+    constant_factor,
+    is_derivative,
+    is_number,
+    solved_alike,
+    solves,
+)
+from rewards.math_equivalence.exact import Quick, Undefined, Unsupported, digit_strings_differ
 from rewards.math_equivalence.expressions import (
     is_scalar,
     order,
-    products,
     same_scalar,
     substitute,
     traits,
 )
-from rewards.math_equivalence.latex import fold_unicode, parse
+from rewards.math_equivalence.families import PARAMETERS, constants_in, parameter_of, progression, same_progression
+from rewards.math_equivalence.latex import parse
+from rewards.math_equivalence.matrices import as_matrix, holds_matrix
 from rewards.math_equivalence.numeric import Evaluator, TooLarge
 from rewards.math_equivalence.plusminus import expand, expand_all, has_pm
-from rewards.math_equivalence.realsets import NotReal, is_set, read_set, same_set, whole_numbers
-from rewards.math_equivalence.tree import INFTY, MAX_CHARS, MINUS_INFTY, NUMERIC, Decimal10, Node, Problem, exact_of
-from rewards.math_equivalence.vocabulary import PLACEHOLDER_WORDS
-
-Role = Literal["gold", "answer"]
+from rewards.math_equivalence.readings import Reading, read, show, type_name
+from rewards.math_equivalence.realsets import NotReal, is_set, read_set, same_set
+from rewards.math_equivalence.tree import NUMERIC, Decimal10, Node, Problem, exact_of
 
 MAX_PAIRS: Final = 20_000
 """Most comparisons of elements for one pair of lists."""
@@ -44,7 +63,7 @@ REASONS: Final[Mapping[str, str]] = MappingProxyType(
         "equal_string": "The same text after spacing, sizes and delimiters are dropped.",
         "equal_rational": "The same exact number.",
         "equal_decimal": "The same number, one of them written as a decimal.",
-        "equal_rounded": "The answer is the exact gold written out to many digits, or the gold is a rounding of the answer and the policy allows it.",
+        "equal_rounded": "One is the other written out to many digits, or the gold a rounding that the policy allows.",
         "equal_percent": "The same share, written with and without a percent sign.",
         "equal_degree": "The same angle, in degrees and in radians or without a sign.",
         "equal_unit": "The same quantity; units converted, or written on one side only.",
@@ -144,210 +163,6 @@ class Decision(NamedTuple):
 # Readings
 
 
-class Reading:
-    """A text and what it was read as. Immutable; the tree is built on first use.
-
-    Attributes:
-        text: as given.
-        role: "gold" or "answer".
-        quick: the plain number it is, if it is one; then no tree is needed.
-        key: the text without spacing, sizes and delimiters, for identity.
-    """
-
-    __slots__ = ("_node", "_problem", "key", "quick", "role", "text")
-
-    def __init__(self, text: str, role: Role) -> None:
-        self.text = text
-        self.role: Role = role
-        bare = _bare(text)
-        self.key = _key(bare)
-        self.quick = quick_number(bare)
-        self._node: Node | None = None
-        self._problem: Problem | None = None
-
-    def _parsed(self) -> None:
-        if self._node is None and self._problem is None:
-            try:
-                node = _node_of(self.quick) if self.quick is not None else parse(self.text)
-                if self.role == "gold" and _is_placeholder(node):
-                    raise Problem("unreadable", "the gold points elsewhere or says nothing")
-                self._node = node
-            except Problem as problem:
-                self._problem = problem
-
-    @property
-    def node(self) -> Node | None:
-        """The tree, or None when there is a problem."""
-        self._parsed()
-        return self._node
-
-    @property
-    def problem(self) -> str | None:
-        """Why there is no tree: `gold_unreadable` for a gold; `unreadable`, `empty` or `over_limit` for an answer."""
-        self._parsed()
-        if self._problem is None:
-            return None
-        if self.role == "gold":
-            return "over_limit" if self._problem.code == "over_limit" else "gold_unreadable"
-        return self._problem.code
-
-    @property
-    def problem_detail(self) -> str:
-        """A sentence about the problem; empty when there is none."""
-        self._parsed()
-        return "" if self._problem is None else self._problem.detail
-
-    @property
-    def type_name(self) -> str:
-        """What kind of answer it is: `integer`, `decimal`, `interval`, `equation`, ...; `unreadable` when none."""
-        node = self.node
-        return "unreadable" if node is None else type_name(node)
-
-    def candidates(self) -> list[Node]:
-        """Other trees that the same text may mean: `1,234` as a list, `3,5` as a decimal."""
-        node = self.node
-        if "," not in self.text or node is None or len(self.text) > 2000:
-            return []
-        found: list[Node] = []
-        for mode in ("list", "thousands", "decimal"):
-            try:
-                other = parse(self.text, mode)
-            except Problem:
-                continue
-            if other != node and other not in found:
-                if mode == "decimal" and not self._may_be_decimal():
-                    continue
-                found.append(other)
-        return found
-
-    def _may_be_decimal(self) -> bool:
-        """One comma in all, or semicolons between the values: `0,75` and `(0,5; 1,5)`, but not `-1,0,1`."""
-        if self.role == "gold" and not _decimal_comma_gold(self.text):
-            return False
-        return ";" in self.text or (self.text.count(",") == 1 and not any(c in self.text for c in "([{"))
-
-    def __repr__(self) -> str:
-        return f"Reading({self.text!r}, {self.role!r}, {self.type_name})"
-
-    def __getstate__(self) -> tuple[str, Role]:
-        return self.text, self.role
-
-    def __setstate__(self, state: tuple[str, Role]) -> None:
-        self.__init__(*state)  # type: ignore[misc]
-
-
-def read(text: str, *, role: Role) -> Reading:
-    """Reads a text. Cheap for plain numbers; short texts are remembered, so a gold is read once.
-
-    Args:
-        text: the bare answer, without the sentence around it; `$...$` may stand around it.
-        role: "gold" or "answer".
-    """
-    if len(text) <= 2000:
-        return _cached(text, role)
-    return Reading(text, role)
-
-
-@lru_cache(maxsize=8192)
-def _cached(text: str, role: Role) -> Reading:
-    return Reading(text, role)
-
-
-_WRAPPERS: Final = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"))
-
-
-def _bare(text: str) -> str:
-    """The text without white space and math delimiters around it."""
-    if not text.isascii():
-        if len(text) > MAX_CHARS:
-            return text
-        text = fold_unicode(text)
-    text = text.strip()
-    for left, right in _WRAPPERS:
-        if text.startswith(left) and text.endswith(right) and len(text) >= len(left) + len(right):
-            inner = text[len(left) : -len(right)]
-            if left not in inner and right not in inner:
-                return inner.strip()
-    return text
-
-
-_KEY_DROPS: Final = (
-    (r"\left", ""), (r"\right", ""), (r"\dfrac", r"\frac"), (r"\tfrac", r"\frac"), (r"\!", ""), (r"\,", ""), (r"\;", ""),
-    (r"\displaystyle", ""), ("{,}", ","),
-)  # fmt: skip
-
-
-def _key(text: str) -> str:
-    """The text for identity: spacing and sizes gone. Words keep their spaces apart from each other."""
-    if len(text) > MAX_CHARS:
-        return text
-    if "\\" in text:
-        for a, b in _KEY_DROPS:
-            text = text.replace(a, b)
-    text = " ".join(text.split())
-    return text.rstrip(".") if len(text) > 1 else text
-
-
-def _node_of(quick: Quick) -> Node:
-    if quick.digits >= 0:
-        node = Node("dec", (), Decimal10(Fraction(quick.value), quick.digits))
-    else:
-        value = quick.value
-        if isinstance(value, Fraction) and value.denominator == 1:
-            value = value.numerator
-        node = Node("num", (), value)
-    if quick.mark == "%":
-        return Node("pct", (node,))
-    if quick.mark == "$":
-        return Node("money", (node,), "$")
-    if quick.mark == "°":
-        return Node("deg", (node,))
-    return node
-
-
-def _is_placeholder(node: Node) -> bool:
-    """A gold such as "see the proof above" or "answers may vary" is no answer to compare with."""
-    if node.op != "text":
-        return node.op == "sym" and node.value == "?"
-    words = node.value.split()
-    return len(words) <= 8 and any(w in PLACEHOLDER_WORDS for w in words) and not (
-        len(words) == 1 and words[0] in ("above", "below", "various", "unknown")
-    )
-
-
-def _decimal_comma_gold(text: str) -> bool:
-    """Whether a gold with a comma may be a decimal: `0,75`, `12,50`; `5,1` is two values."""
-    body = text.strip().strip("$").lstrip("-")
-    whole, _, rest = body.partition(",")
-    if not (whole.isdigit() and rest.isdigit()):
-        return False
-    return whole == "0" or len(rest) == 2
-
-
-_TYPE_NAMES: Final[Mapping[str, str]] = {
-    "dec": "decimal", "calc": "arithmetic", "sym": "symbol", "pct": "percent", "deg": "angle", "money": "money",
-    "qty": "quantity", "tuple": "tuple", "list": "list", "set": "set", "bracket": "list or closed interval",
-    "seq": "sequence", "interval": "interval", "union": "union", "inter": "intersection", "minus": "difference",
-    "build": "set builder", "cong": "residue class", "matrix": "matrix", "cases": "piecewise", "ratio": "ratio",
-    "time": "time", "label": "labelled value", "choice": "choice", "text": "text", "base": "number in a base",
-    "numset": "number set", "opaque": "unevaluated", "pm": "plus-minus", "mp": "plus-minus", "call": "expression",
-    "big": "sum or product",
-}  # fmt: skip
-
-
-def type_name(node: Node) -> str:
-    """The kind of answer that a tree is, for people."""
-    if node.op == "num":
-        return "integer" if isinstance(node.value, int) else "rational"
-    if node.op == "const":
-        return {"infty": "infinity", "empty": "empty set", "undefined": "undefined"}.get(node.value, "constant")
-    if node.op == "rel":
-        return "equation" if set(node.value) <= {"=", "≈", "≡"} else "membership" if "in" in node.value else "inequality"
-    if node.op == "where":
-        return type_name(node.args[0])
-    return _TYPE_NAMES.get(node.op, "expression")
-
-
 # --------------------------------------------------------------------------------------------------------------------
 # The fast lane
 
@@ -374,7 +189,8 @@ def equal(gold: Reading, answer: Reading, policy: Policy = DEFAULT_POLICY) -> De
         return Decision(None, "gold_unreadable" if gold.problem != "over_limit" else "over_limit", gold.problem_detail)
     if answer.problem is not None:
         return Decision(False, answer.problem, answer.problem_detail)
-    assert gold.node is not None and answer.node is not None
+    assert gold.node is not None
+    assert answer.node is not None
     try:
         found = _Comparison(policy).top(gold.node, answer.node)
         if found.equal is not True and found.rule != "over_limit" and ("," in gold.text or "," in answer.text):
@@ -389,12 +205,17 @@ def equal(gold: Reading, answer: Reading, policy: Policy = DEFAULT_POLICY) -> De
 def _other_readings(gold: Reading, answer: Reading, policy: Policy, first: Decision) -> Decision:
     """Tries what else the commas between digits may mean: list, thousands, decimal."""
     golds, answers = gold.candidates(), answer.candidates()
-    assert gold.node is not None and answer.node is not None
+    assert gold.node is not None
+    assert answer.node is not None
     for g in golds:
         if (found := _Comparison(policy).top(g, answer.node)).equal:
             return found
     for a in answers:
-        if a.op == "dec" and gold.node.op not in ("dec", "money", "qty", "pct") and not isinstance(exact_of(gold.node), Fraction):
+        if (
+            a.op == "dec"
+            and gold.node.op not in ("dec", "money", "qty", "pct")
+            and not isinstance(exact_of(gold.node), Fraction)
+        ):
             continue
         if (found := _Comparison(policy).top(gold.node, a)).equal:
             return found
@@ -402,9 +223,10 @@ def _other_readings(gold: Reading, answer: Reading, policy: Policy, first: Decis
 
 
 def _unit_letters(gold: Reading, answer: Reading, policy: Policy, first: Decision) -> Decision:
-    """`3 m` for a gold of 3, `3m` for `3 \\text{ m}`: a lone letter as a unit, where the other side has no such symbol."""
+    """`3 m` for a gold of 3, `3m` for `3 \\text{ m}`: a lone letter as a unit, where the other side has no symbol."""
     g, a = gold.node, answer.node
-    assert g is not None and a is not None
+    assert g is not None
+    assert a is not None
     for reading, node, other in ((answer, a, g), (gold, g, a)):
         if node.op == "mul" and len(reading.text) < 80 and (other.op == "qty" or other.op in NUMERIC):
             try:
@@ -437,7 +259,8 @@ def _quick(g: Quick, a: Quick, policy: Policy) -> Decision:
         exact, shown, digits = (x, y, a.digits) if a.digits >= 0 else (y, x, g.digits)
         if _is_rounding(Fraction(exact), Fraction(shown), digits, policy):
             return Decision(True, "equal_rounded")
-    if policy.rounding == "gold_precision" and g.digits >= 0 and abs(x - y) * 2 * 10**g.digits <= 1:
+    as_gold = Decimal10(Fraction(x), g.digits)
+    if policy.rounding == "gold_precision" and g.digits >= 0 and _rounds_to(Fraction(y), as_gold):
         return Decision(True, "equal_rounded")
     return Decision(False, "value_differs")
 
@@ -445,6 +268,11 @@ def _quick(g: Quick, a: Quick, policy: Policy) -> Decision:
 def _significant(value: Fraction, digits: int) -> int:
     """Significant digits of a decimal with so many digits after the point."""
     return len(str(abs(int(value * 10**digits)))) if value else 0
+
+
+def _rounds_to(value: Fraction, gold: Decimal10) -> bool:
+    """Whether a value is the decimal gold within half a unit of its last digit."""
+    return bool(abs(value - gold.value) * 2 * Fraction(10) ** gold.digits <= 1)
 
 
 def _is_rounding(exact: Fraction, shown: Fraction, digits: int, policy: Policy) -> bool:
@@ -463,11 +291,7 @@ def _is_rounding(exact: Fraction, shown: Fraction, digits: int, policy: Policy) 
 
 _Found = Decision
 _NO_TYPE: Final = Decision(False, "type_differs")
-_ARITHMETIC: Final = frozenset({"add", "mul", "neg", "div"})
-_MANY: Final = frozenset({"list", "set", "bracket", "tuple", "seq"})
-_PARAMETERS: Final = frozenset("k n m l t j ell".split())
-"""Letters that count solutions."""
-_CONSTANT_NAMES: Final = frozenset("C c K k c_1 C_1 C_0 const D A constant".split())
+_CONSTANT_NAMES: Final = frozenset(("C", "c", "K", "k", "c_1", "C_1", "C_0", "const", "D", "A", "constant"))
 
 
 class _Comparison:
@@ -482,7 +306,7 @@ class _Comparison:
     # ---- the top
 
     def top(self, gold: Node, answer: Node) -> Decision:
-        gold, answer = _declared(gold), _declared(answer)
+        gold, answer = declared_apart(gold), declared_apart(answer)
         if not self.policy.unevaluated and answer.op == "calc" and gold.op in ("num", "dec"):
             return Decision(False, "unevaluated")
         found = self.same(gold, answer)
@@ -495,7 +319,7 @@ class _Comparison:
         if g.op == "where" or a.op == "where":
             return self.conditional(g, a)
         if g.op == "build" or a.op == "build":
-            g, a = _listed(g), _listed(a)
+            g, a = listed(g), listed(a)
         if g == a:
             return Decision(True, "equal_structure")
         if g.op in NUMERIC and a.op in NUMERIC:
@@ -506,21 +330,23 @@ class _Comparison:
             return self.texts(g, a)
         if g.op == "label" or a.op == "label":
             return self.same(g.args[0] if g.op == "label" else g, a.args[0] if a.op == "label" else a)
-        if g.op == "opaque" and g.value == "forall" or a.op == "opaque" and a.value == "forall":
+        if (g.op == "opaque" and g.value == "forall") or (a.op == "opaque" and a.value == "forall"):
             return self.quantified(g, a)
         if "cong" in (g.op, a.op):
             return self.congruences(g, a)
-        if g.op == "matrix" or a.op == "matrix" or _holds_matrix(g) or _holds_matrix(a):
+        if g.op == "matrix" or a.op == "matrix" or holds_matrix(g) or holds_matrix(a):
             found = self.matrices(g, a)
             if found is not None:
                 return found
         if is_set(g) or is_set(a) or _set_against_interval(g, a):
             return self.real_sets(g, a)
-        if g.op == "rel" and g.value[0] in ("=", "≈", "≡", "~") or a.op == "rel" and a.value[0] in ("=", "≈", "≡", "~"):
+        if (g.op == "rel" and g.value[0] in ("=", "≈", "≡", "~")) or (
+            a.op == "rel" and a.value[0] in ("=", "≈", "≡", "~")
+        ):
             return self.equations(g, a)
         if "call" in (g.op, a.op) and "tuple" in (g.op, a.op):
             return self.points(g, a)
-        if g.op in _MANY or a.op in _MANY or has_pm(g) or has_pm(a):
+        if g.op in MANY or a.op in MANY or has_pm(g) or has_pm(a):
             if "mul" in (g.op, a.op) and (letters := _letters_of(g)) is not None and letters == _letters_of(a):
                 return Decision(True, "equal_choice")
             return self.many(g, a)
@@ -548,16 +374,15 @@ class _Comparison:
 
     def numbers(self, g: Node, a: Node) -> Decision:
         x, y = exact_of(g), exact_of(a)
-        assert x is not None and y is not None
+        assert x is not None
+        assert y is not None
         if x == y:
             return Decision(True, "equal_rational" if g.op == a.op else "equal_decimal")
-        if a.op == "dec" and g.op != "dec" and self.policy.decimal_digits:
-            if _is_rounding(Fraction(x), Fraction(y), a.value.digits, self.policy):
+        if (g.op == "dec") != (a.op == "dec") and self.policy.decimal_digits:
+            exact, shown, decimal = (x, y, a) if a.op == "dec" else (y, x, g)
+            if _is_rounding(Fraction(exact), Fraction(shown), decimal.value.digits, self.policy):
                 return Decision(True, "equal_rounded")
-        if g.op == "dec" and a.op != "dec" and self.policy.decimal_digits:
-            if _is_rounding(Fraction(y), Fraction(x), g.value.digits, self.policy):
-                return Decision(True, "equal_rounded")
-        if self.policy.rounding == "gold_precision" and g.op == "dec" and abs(x - y) * 2 * 10**g.value.digits <= 1:
+        if self.policy.rounding == "gold_precision" and g.op == "dec" and _rounds_to(Fraction(y), g.value):
             return Decision(True, "equal_rounded")
         return Decision(False, "value_differs")
 
@@ -579,7 +404,13 @@ class _Comparison:
         if rule == "undefined_value" and not traits(a).alone:
             return Decision(False, rule)
         tg, ta = traits(g), traits(a)
-        if self.policy.imaginary_j and "j" in ta.alone and "j" not in tg.alone and "i" in tg.alone and "i" not in ta.alone:
+        if (
+            self.policy.imaginary_j
+            and "j" in ta.alone
+            and "j" not in tg.alone
+            and "i" in tg.alone
+            and "i" not in ta.alone
+        ):
             renamed, renamed_rule = self.scalar(g, substitute(a, {"j": Node("sym", (), "i")}))
             if renamed:
                 return Decision(True, renamed_rule)
@@ -598,7 +429,7 @@ class _Comparison:
         point = self.points(g, a)
         if point.equal:
             return point
-        if tg.alone != ta.alone and tg.alone and ta.alone and "pi" in _constants_in(g):
+        if tg.alone != ta.alone and tg.alone and ta.alone and "pi" in constants_in(g):
             family = self.families(g, a, declared=False)
             if family is not None and family.equal:
                 return family
@@ -647,7 +478,7 @@ class _Comparison:
             if one.op == "neg" and one.args[0].op == "const" and other.op == "const":
                 return Decision(False, "value_differs")
         empty = Node("const", (), "empty")
-        if g == empty and a.op in _MANY and not a.args or a == empty and g.op in _MANY and not g.args:
+        if (g == empty and a.op in MANY and not a.args) or (a == empty and g.op in MANY and not g.args):
             return Decision(True, "equal_set")
         if is_scalar(g) or is_scalar(a):
             scalar, const = (g, a) if is_scalar(g) else (a, g)
@@ -705,7 +536,7 @@ class _Comparison:
             return Decision(True, "equal_unit") if found.equal else found
         if go == "qty" and ao == "qty":
             return self.units(g, a, inner_g, inner_a)
-        if go == "qty" and _radians(g) or ao == "qty" and _radians(a):
+        if (go == "qty" and _radians(g)) or (ao == "qty" and _radians(a)):
             return self.scalars(inner_g, inner_a)
         found = self.scalars(inner_g, inner_a)
         if found.equal:
@@ -724,7 +555,8 @@ class _Comparison:
                 return Decision(True, "equal_degree")
         if self.policy.degrees_as_radians:
             found = self.scalars(
-                Node("deg", (inner_g,)) if g.op == "deg" else inner_g, Node("deg", (inner_a,)) if a.op == "deg" else inner_a
+                Node("deg", (inner_g,)) if g.op == "deg" else inner_g,
+                Node("deg", (inner_a,)) if a.op == "deg" else inner_a,
             )
             if found.equal:
                 return Decision(True, "equal_degree")
@@ -807,8 +639,8 @@ class _Comparison:
     # ---- conditions: "for all x", "where k is an integer"
 
     def conditional(self, g: Node, a: Node) -> Decision:
-        binding = [_binding(n.value) if n.op == "where" else "" for n in (g, a)]
-        if any(binding) and binding[0] != binding[1]:
+        conditions = [binding(n.value) if n.op == "where" else "" for n in (g, a)]
+        if any(conditions) and conditions[0] != conditions[1]:
             return Decision(None, "undecided", "a condition on one side")
         words = g.value if g.op == "where" else a.value
         core_g = g.args[0] if g.op == "where" else g
@@ -816,7 +648,7 @@ class _Comparison:
         found = self.same(core_g, core_a)
         if found.equal:
             return found
-        if _integer_words(words):
+        if integer_words(words):
             family = self.families(core_g, core_a, declared=True)
             if family is not None:
                 return family
@@ -863,10 +695,10 @@ class _Comparison:
             return self.same(g.args[-2], a.args[-2])
         one, other = (g, a) if g.op == "cong" else (a, g)
         residue = one.args[-2]
-        assigned = _assignment(other)
-        progression = _progression(assigned[1] if assigned is not None else other)
-        if progression is not None:
-            start, step = progression
+        assigned = assignment(other)
+        counted = progression(assigned[1] if assigned is not None else other)
+        if counted is not None:
+            start, step = counted
             m, r = exact_of(one.args[-1]), exact_of(residue)
             same = isinstance(m, int) and isinstance(r, int) and step == m and (start - r) % m == 0
             return Decision(same, "equal_congruence" if same else "value_differs")
@@ -908,7 +740,12 @@ class _Comparison:
         if other.op == "ratio":
             terms = Node("ratio", (Node("num", (), hours), Node("num", (), minutes)))
             return self.ratios(terms, a) if one is g else self.ratios(g, terms)
-        if other.op == "qty" and other.value.text.replace(".", "").replace(" ", "") in ("am", "pm", "oclock", "o'clock"):
+        if other.op == "qty" and other.value.text.replace(".", "").replace(" ", "") in (
+            "am",
+            "pm",
+            "oclock",
+            "o'clock",
+        ):
             other = other.args[0]
         value = exact_of(other)
         if value is None:
@@ -931,20 +768,20 @@ class _Comparison:
         value = exact_of(other)
         if value is None:
             return _NO_TYPE
-        if base == 10 or self.policy.base_dropped:
-            if digits.isdigit() and len(digits) <= 4000 and int(digits) == value:
-                return Decision(True, "equal_base")
+        shown = base == 10 or self.policy.base_dropped
+        if shown and digits.isdigit() and len(digits) <= 4000 and int(digits) == value:
+            return Decision(True, "equal_base")
         return Decision(False, "base_differs")
 
     # ---- matrices and vectors
 
     def matrices(self, g: Node, a: Node) -> Decision | None:
-        left, right = _as_matrix(g), _as_matrix(a)
+        left, right = as_matrix(g), as_matrix(a)
         if left is None or right is None:
-            if (g.op == "matrix" and g.value[2] == "|") or (a.op == "matrix" and a.value[2] == "|"):
-                if (is_scalar(g) or g.op == "matrix") and (is_scalar(a) or a.op == "matrix"):
-                    same, rule = self.scalar(g, a)
-                    return Decision(same, rule)
+            determinant = any(n.op == "matrix" and n.value[2] == "|" for n in (g, a))
+            if determinant and all(is_scalar(n) or n.op == "matrix" for n in (g, a)):
+                same, rule = self.scalar(g, a)
+                return Decision(same, rule)
             return None if left is None and right is None else _NO_TYPE
         (r1, c1, cells1), (r2, c2, cells2) = left, right
         if (r1, c1) != (r2, c2):
@@ -970,7 +807,11 @@ class _Comparison:
             if is_scalar(a) and g.op == "rel" and g.value == ("in",):
                 return _NO_TYPE
             return self.relations(g, a)
-        if left.variable is not None and right.variable is not None and not _same_variable(left.variable, right.variable):
+        if (
+            left.variable is not None
+            and right.variable is not None
+            and not _same_variable(left.variable, right.variable)
+        ):
             return Decision(False, "name_differs")
         if is_scalar(a) or is_scalar(g):
             return _NO_TYPE
@@ -991,7 +832,7 @@ class _Comparison:
                     if other.value == g.value and g.value[0] in _TURN:
                         left = tree.add([g.args[0], tree.neg(g.args[1])])
                         right = tree.add([other.args[0], tree.neg(other.args[1])])
-                        factor = _constant_factor(left, right)
+                        factor = constant_factor(left, right)
                         if factor == 1 or (factor == -1 and g.value[0] == "!="):
                             return Decision(True, "equal_real_set")
             return Decision(False, "sign_differs" if set(g.value) != set(a.value) else "value_differs")
@@ -1014,7 +855,9 @@ class _Comparison:
             return self.same(g.args[1], a)
         if a.op == "rel" and a.value == ("in",) and g.op != "rel" and not is_scalar(g):
             return self.same(g, a.args[1])
-        if (g.op == "interval" and a.op in ("tuple", "bracket")) or (a.op == "interval" and g.op in ("tuple", "bracket")):
+        if (g.op == "interval" and a.op in ("tuple", "bracket")) or (
+            a.op == "interval" and g.op in ("tuple", "bracket")
+        ):
             return _NO_TYPE
         if {g.op, a.op} & {"build", "cases"}:
             return Decision(None, "undecided")
@@ -1023,7 +866,7 @@ class _Comparison:
     # ---- equations and assignments
 
     def equations(self, g: Node, a: Node) -> Decision:
-        ga, aa = _assignment(g), _assignment(a)
+        ga, aa = assignment(g), assignment(a)
         if aa is not None and a.op == "rel":
             broken = self.contradiction(a)
             if broken is not None:
@@ -1031,7 +874,7 @@ class _Comparison:
         if g.op == "rel" and a.op == "rel":
             return self.two_equations(g, a, ga, aa)
         if g.op == "rel":
-            if a.op in _MANY or has_pm(g):
+            if a.op in MANY or has_pm(g):
                 return self.many(g, a)
             if ga is not None:
                 found = self.same(ga[1], a)
@@ -1040,13 +883,13 @@ class _Comparison:
                 family = self.families(g, a, declared=False)
                 if family is not None and family.equal:
                     return family
-            if len(g.args) == 2 and is_scalar(a) and traits(a).alone and all(map(is_scalar, g.args)):
-                if _solves(g, a):
-                    return Decision(True, "equal_equation")
+            curve = len(g.args) == 2 and is_scalar(a) and all(map(is_scalar, g.args))
+            if curve and traits(a).alone and solves(g, a):
+                return Decision(True, "equal_equation")
             if ga is not None:
                 return found
             return _NO_TYPE
-        if g.op in _MANY or has_pm(a):
+        if g.op in MANY or has_pm(a):
             return self.many(g, a)
         if aa is None:
             return _NO_TYPE
@@ -1057,18 +900,18 @@ class _Comparison:
         """`5 = 6`, `x = 7 = 11`: sides that are numbers must agree; after ≈ they must agree roughly."""
         previous: Node | None = None
         for j, side in enumerate(a.args):
-            if not _is_number(side):
+            if not is_number(side):
                 previous = None
                 continue
             if previous is not None:
                 sign = a.value[j - 1]
                 same, _ = self.scalar(previous, side)
-                if same is False and (sign != "≈" or not _close(previous, side)):
+                if same is False and (sign != "≈" or not close(previous, side)):
                     return Decision(False, "contradiction", "two sides of the answer are different numbers")
             previous = side
         return None
 
-    def two_equations(self, g: Node, a: Node, ga: _Assigned | None, aa: _Assigned | None) -> Decision:
+    def two_equations(self, g: Node, a: Node, ga: Assigned | None, aa: Assigned | None) -> Decision:
         found = _NO_TYPE
         if ga is not None and aa is not None:
             one, other = ga, aa
@@ -1096,7 +939,7 @@ class _Comparison:
                 family = self.families(g, a, declared=False)
                 if family is not None and family.equal:
                     return family
-                if function or (_is_number(one[1]) and _is_number(renamed)):
+                if function or (is_number(one[1]) and is_number(renamed)):
                     return found
             if found.equal:
                 found = Decision(False, "name_differs")
@@ -1104,9 +947,9 @@ class _Comparison:
         if len(g.args) == len(a.args) == 2 and all(map(is_scalar, sides)):
             left = tree.add([g.args[0], tree.neg(g.args[1])])
             right = tree.add([a.args[0], tree.neg(a.args[1])])
-            if _constant_factor(left, right) is not None:
+            if constant_factor(left, right) is not None:
                 return Decision(True, "equal_equation")
-            if _solved_alike(g, a):
+            if solved_alike(g, a):
                 return Decision(True, "equal_equation")
         if found is _NO_TYPE or found.rule == "type_differs":
             if len(g.args) == len(a.args) and g.value == a.value:
@@ -1124,8 +967,8 @@ class _Comparison:
         if x.op == "text" or y.op == "text":
             return True
         if x.op == y.op == "call":
-            return x.value == y.value or not all(n.op == "sym" for n in (*x.args, *y.args)) and x.value == y.value
-        if _is_derivative(x) and _is_derivative(y):
+            return x.value == y.value or (not all(n.op == "sym" for n in (*x.args, *y.args)) and x.value == y.value)
+        if is_derivative(x) and is_derivative(y):
             return True
         if {x.op, y.op} == {"sym", "call"}:
             name = x if x.op == "sym" else y
@@ -1133,7 +976,8 @@ class _Comparison:
         if x.op == y.op == "sym":
             head = x.value.split("_")[0], y.value.split("_")[0]
             return bool(x.value.lower() == y.value.lower()) or (
-                head[0] == head[1] and bool(set("maxminMAXMIN") >= set((x.value + y.value).replace(head[0], "").replace("_", "")))
+                head[0] == head[1]
+                and bool(set("maxminMAXMIN") >= set((x.value + y.value).replace(head[0], "").replace("_", "")))
             )
         if is_scalar(x) and is_scalar(y):
             return bool(self.scalar(x, y)[0])
@@ -1143,7 +987,7 @@ class _Comparison:
 
     def families(self, g: Node, a: Node, *, declared: bool) -> Decision | None:
         """`π/4 + kπ` against `π/4 + nπ`: one letter each that only counts; None when the two are no such families."""
-        ga, aa = _assignment(g), _assignment(a)
+        ga, aa = assignment(g), assignment(a)
         x = ga[1] if ga is not None else g
         y = aa[1] if aa is not None else a
         if ga is not None and ga[0].op == "call":
@@ -1152,15 +996,15 @@ class _Comparison:
             return self.tuple_families(x, y)
         if not (is_scalar(x) and is_scalar(y)):
             return None
-        p = _parameter(x, ga[0] if ga is not None else None)
-        q = _parameter(y, aa[0] if aa is not None else None)
+        p = parameter_of(x, ga[0] if ga is not None else None)
+        q = parameter_of(y, aa[0] if aa is not None else None)
         if p is None or q is None:
             return None
-        if not {p, q} <= _PARAMETERS:
+        if not {p, q} <= PARAMETERS:
             return None
         if not declared:
             # nobody said that the letter counts: it must be a usual one and stand for a solution of something else
-            periodic = "pi" in _constants_in(x)
+            periodic = "pi" in constants_in(x)
             if not periodic and (ga is None or ga[0].op != "sym" or p == q):
                 return None
             declared = periodic
@@ -1169,15 +1013,15 @@ class _Comparison:
         same, _ = self.scalar(left, right)
         if same:
             return Decision(True, "equal_family")
-        if declared and _same_progression(left, right):
+        if declared and same_progression(left, right):
             return Decision(True, "equal_family")
         return Decision(False, "value_differs")
 
     def tuple_families(self, x: Node, y: Node) -> Decision | None:
         if len(x.args) != len(y.args):
             return None
-        p = _parameter(Node("add", x.args), None)
-        q = _parameter(Node("add", y.args), None)
+        p = parameter_of(Node("add", x.args), None)
+        q = parameter_of(Node("add", y.args), None)
         if p is None or q is None or p == q:
             return None
         renamed = tuple(substitute(n, {q: Node("sym", (), p)}) for n in y.args)
@@ -1193,7 +1037,7 @@ class _Comparison:
                 if one.op == "tuple" and has_pm(one) and (points := expand(one)) is not None:
                     opened = Node("list", tuple(points), ",")
                     g, a = (opened, a) if one is g else (g, opened)
-        left, right = _entries(g), _entries(a)
+        left, right = entries_of(g), entries_of(a)
         if left is None or right is None:
             return _NO_TYPE
         parameter = left.parameter or right.parameter
@@ -1205,13 +1049,15 @@ class _Comparison:
                 return named
         values_l, values_r = left.values, right.values
         if left.names and not right.names:
-            values_l = _folded(left, right.values)
+            values_l = folded(left, right.values)
         elif right.names and not left.names:
-            values_r = _folded(right, left.values)
+            values_r = folded(right, left.values)
         elif left.names and right.names:
-            values_l, values_r = _folded(left, right.values), _folded(right, left.values)
-        if any(n == _DOTS for n in (*values_l, *values_r)):
-            found = self.ordered(values_l, values_r) if len(values_l) == len(values_r) else Decision(False, "count_differs")
+            values_l, values_r = folded(left, right.values), folded(right, left.values)
+        if any(n == DOTS for n in (*values_l, *values_r)):
+            found = (
+                self.ordered(values_l, values_r) if len(values_l) == len(values_r) else Decision(False, "count_differs")
+            )
             return Decision(found.equal, found.rule) if found.equal is not None else found
         if left.single_tuple != right.single_tuple or left.ordered or right.ordered:
             lone_l = left.single_tuple and len(values_r) == 1 and values_r[0].op == "tuple"
@@ -1224,9 +1070,9 @@ class _Comparison:
                 return _NO_TYPE
             if left.bracket_pair or right.bracket_pair:
                 return _NO_TYPE  # (1,2) is no [1,2]
-            if len(values_l) == 1 != len(values_r) or len(values_r) == 1 != len(values_l):
-                if left.single_tuple or right.single_tuple:
-                    return _NO_TYPE
+            lone = (len(values_l) == 1) != (len(values_r) == 1)
+            if lone and (left.single_tuple or right.single_tuple):
+                return _NO_TYPE
             if left.named_values or right.named_values:
                 found = self.ordered(values_l, values_r)
                 return found if found.equal or not (left.loose and right.loose) else self.unordered(values_l, values_r)
@@ -1237,7 +1083,7 @@ class _Comparison:
         if expanded_l is None or expanded_r is None:
             return Decision(False, "over_limit")
         if left.is_set or right.is_set or has_pm(g) or has_pm(a):
-            if left.bracket_pair and right.is_set or right.bracket_pair and left.is_set:
+            if (left.bracket_pair and right.is_set) or (right.bracket_pair and left.is_set):
                 return _NO_TYPE
             expanded_l, expanded_r = self.distinct(expanded_l), self.distinct(expanded_r)
         elif len(expanded_r) > len(expanded_l) > 1 and len(self.distinct(expanded_l)) == len(expanded_l):
@@ -1247,7 +1093,7 @@ class _Comparison:
             return Decision(True, "equal_set" if left.is_set or right.is_set else "equal_list")
         return found
 
-    def systems(self, left: _Entries, right: _Entries) -> Decision | None:
+    def systems(self, left: Entries, right: Entries) -> Decision | None:
         """`x=2, y=3` against `y=3, x=2`: by names, when each name stands once and the names are the same."""
         if len(set(left.names)) != len(left.names) or len(set(right.names)) != len(right.names):
             return None
@@ -1336,31 +1182,10 @@ class _Comparison:
 
 
 _TURN: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!=", "≈": "≈", "~": "~", "≡": "≡"}
-_DOTS: Final = Node("const", (), "dots")
-_Assigned = tuple[Node, Node]
 
 
 def _radians(node: Node) -> bool:
-    return node.value.dimension == (("rad", 1),)
-
-
-def _is_number(node: Node) -> bool:
-    return node.op in NUMERIC or (is_scalar(node) and not traits(node).alone and not traits(node).opaque and node.op != "call")
-
-
-def _close(x: Node, y: Node) -> bool:
-    """Whether a stated approximation is one: one part in fifty."""
-
-    def work() -> bool:
-        e = Evaluator({}, frozenset())
-        a, b = e.value(x), e.value(y)
-        return bool(abs(a - b) <= abs(a) / 50)
-
-    try:
-        found: bool = numeric.at_precision(96, work)
-    except (Unsupported, Undefined, TooLarge, TypeError):
-        return True
-    return found
+    return bool(node.value.dimension == (("rad", 1),))
 
 
 def _letter(node: Node) -> str | None:
@@ -1386,7 +1211,9 @@ def _letters_of(node: Node) -> str | None:
     return None
 
 
-_DROPPED_WORDS: Final = frozenset("the a an of is are that it its in on to be s".split())
+_DROPPED_WORDS: Final = frozenset(
+    ("the", "a", "an", "of", "is", "are", "that", "it", "its", "in", "on", "to", "be", "s")
+)
 _YES: Final = {"yes": "true", "no": "false", "correct": "true", "incorrect": "false"}
 
 
@@ -1397,27 +1224,6 @@ def _same_words(g: str, a: str) -> bool:
     x = [_YES.get(w, w) for w in g.split() if w not in _DROPPED_WORDS]
     y = [_YES.get(w, w) for w in a.split() if w not in _DROPPED_WORDS]
     return bool(x) and x == y
-
-
-def _integer_words(words: str) -> bool:
-    low = words.lower()
-    return any(w in low for w in ("integer", "numset:z", "numset:n", "in z", "in n", "whole", "natural"))
-
-
-_BINDING: Final = frozenset("if when whenever such given provided with while unless satisfying which".split())
-
-
-def _binding(words: str) -> str:
-    """The condition that changes what an answer says ("if x > 0"); "" for one that only names its letters."""
-    parts = words.split()
-    if not parts:
-        return ""
-    first = parts[0].lower().strip("(")
-    if first in _BINDING or (first == "for" and len(parts) > 1 and parts[1].lower() == "which"):
-        return "".join(parts[1:]).lower()
-    if parts[0] == "(" and not ({"in"} & set(parts)):
-        return "".join(parts).lower().strip("()")
-    return ""
 
 
 def _case_renaming(gold: frozenset[str], answer: frozenset[str]) -> dict[str, Node]:
@@ -1441,34 +1247,6 @@ def _integration_constant(g: Node, a: Node, gold: frozenset[str], answer: frozen
     return {theirs[0]: Node("sym", (), ours[0])}
 
 
-def _declared(node: Node) -> Node:
-    """`x = kπ, k ∈ Z` as one value under a condition."""
-    if node.op != "list":
-        return node
-    kept = [
-        a for a in node.args
-        if not (a.op == "rel" and a.value == ("in",) and a.args[1].op == "numset" and a.args[1].value[0] in "ZN")
-    ]  # fmt: skip
-    if len(kept) == len(node.args) or not kept:
-        return node
-    return Node("where", (kept[0] if len(kept) == 1 else Node("list", tuple(kept), node.value),), "integer")
-
-
-def _listed(node: Node) -> Node:
-    """A set builder with few whole numbers, or with its values written out (`{x | x = 2, 3}`), as the set itself."""
-    if node.op != "build":
-        return node
-    whole = whole_numbers(node)
-    if whole is not None:
-        return whole
-    body, condition = node.args
-    if body.op == "sym" and condition.op == "list":
-        entries = _entries(condition)
-        if entries is not None and entries.names and all(n == body for n in entries.names):
-            return Node("set", entries.values)
-    return node
-
-
 def _is_inequality(node: Node) -> bool:
     if node.op == "rel":
         return any(s in ("<", "<=", ">", ">=", "!=") for s in node.value)
@@ -1481,7 +1259,7 @@ def _set_against_interval(g: Node, a: Node) -> bool:
 
 def _without_name(node: Node, other: Node) -> Node:
     """`D = (0,1)`, `S = \\{...\\}`: the set without its name."""
-    assigned = _assignment(node)
+    assigned = assignment(node)
     if assigned is not None and node.op == "rel" and node.value[0] == "=" and not is_scalar(assigned[1]):
         return assigned[1]
     return node
@@ -1495,512 +1273,4 @@ def _same_variable(x: Node, y: Node) -> bool:
     return {x.op, y.op} == {"sym", "call"}
 
 
-# ---- matrices
-
-
-def _holds_matrix(node: Node) -> bool:
-    if node.op == "sym":
-        return ":" in node.value and node.value[-2:] in (":i", ":j", ":k")
-    if node.op not in _ARITHMETIC:
-        return False
-    return any(a.op == "matrix" or _holds_matrix(a) for a in node.args)
-
-
-_AXES: Final = ("i", "j", "k")
-
-
-def _along_axes(node: Node) -> tuple[int, int, tuple[Node, ...]] | None:
-    """`3i - 2j` with bold, hatted or arrowed letters as the column of its coefficients."""
-    if node.op not in ("add", "mul", "neg", "sym", "div"):
-        return None
-    names = traits(node).alone
-    if not names or any(":" in n and n.partition(":")[2] not in _AXES for n in names):
-        return None
-    axes = {n: n.partition(":")[2] for n in names if ":" in n}
-    if not axes or len(set(axes.values())) != len(axes):
-        return None
-    width = 3 if "k" in axes.values() else 2
-    cells = []
-    for axis in _AXES[:width]:
-        cells.append(substitute(node, {n: tree.ONE if a == axis else tree.ZERO for n, a in axes.items()}))
-    return width, 1, tuple(cells)
-
-
-def _as_matrix(node: Node) -> tuple[int, int, tuple[Node, ...]] | None:
-    """Rows, columns and cells of a matrix, of a sum or a multiple of matrices, of a vector in brackets, of `3i - 2j`."""
-    if node.op == "matrix":
-        rows, columns, fence = node.value
-        return (rows, columns, node.args) if fence != "|" else None
-    if node.op == "rel" and node.value[0] == "=" and len(node.args) >= 2:
-        return _as_matrix(node.args[-1])
-    if node.op in ("tuple", "bracket"):
-        if node.op == "bracket" and node.args and all(a.op == "bracket" for a in node.args):
-            widths = {len(a.args) for a in node.args}
-            if len(widths) == 1:
-                return len(node.args), widths.pop(), tuple(c for a in node.args for c in a.args)
-        return (len(node.args), 1, node.args) if node.args else None
-    if node.op == "list" and len(node.args) == 1:
-        return _as_matrix(node.args[0])
-    axes = _along_axes(node)
-    if axes is not None:
-        return axes
-    if node.op == "add":
-        parts = [_as_matrix(a) for a in node.args]
-        known = [p for p in parts if p is not None]
-        if len(known) != len(parts) or len({p[:2] for p in known}) != 1:
-            return None
-        cells = tuple(tree.add([p[2][j] for p in known]) for j in range(len(known[0][2])))
-        return known[0][0], known[0][1], cells
-    if node.op == "neg":
-        part = _as_matrix(node.args[0])
-        return None if part is None else (part[0], part[1], tuple(tree.neg(c) for c in part[2]))
-    if node.op == "mul":
-        scale = [a for a in node.args if is_scalar(a)]
-        others = [m for a in node.args if not is_scalar(a) and (m := _as_matrix(a)) is not None]
-        if len(scale) + len(others) != len(node.args) or not others:
-            return None
-        product = others[0]
-        for right in others[1:]:
-            if product[1] != right[0] or product[0] * product[1] * right[1] > 1000:
-                return None
-            r, k, c = product[0], product[1], right[1]
-            product = (r, c, tuple(
-                tree.add([tree.mul([product[2][i * k + m], right[2][m * c + j]]) for m in range(k)])
-                for i in range(r) for j in range(c)
-            ))  # fmt: skip
-        return product[0], product[1], tuple(tree.mul([*scale, cell]) for cell in product[2])
-    if node.op == "div" and is_scalar(node.args[1]):
-        part = _as_matrix(node.args[0])
-        return None if part is None else (part[0], part[1], tuple(tree.div(c, node.args[1]) for c in part[2]))
-    return None
-
-
-# ---- assignments and equations
-
-
-def _assignment(node: Node) -> _Assigned | None:
-    """(name, value) of `x = 5`, `f(x) = x^2`, `m+n = 17`, `|AB| = 1`, `x = y = z = 1`, `2+3 = 5`.
-
-    None for an equation whose left side is no name: `x+2 = 7` is a question, not the answer 7.
-    """
-    if node.op == "label":
-        return Node("text", (), node.value), node.args[0]
-    if node.op != "rel" or node.value[0] not in ("=", "≈", "≡", "~"):
-        return None
-    if any(s not in ("=", "≈", "~", "in") for s in node.value):
-        return None
-    sides = list(node.args)
-    if node.value[-1] == "in":
-        return None
-    # an approximation after the value does not replace it
-    while len(sides) > 1 and node.value[len(sides) - 2] in ("≈", "~") and (len(sides) > 2 or _is_number(sides[0])):
-        sides.pop()
-    if len(sides) == 1:
-        return Node("text", (), ""), sides[0]
-    first = sides[0]
-    if _is_name(first):
-        return first, sides[-1]
-    if all(_is_number(s) for s in sides):
-        return Node("text", (), ""), sides[-1]
-    if len(sides) == 2 and _is_name(sides[1]) and sides[1].op == "sym" and not _is_name(first):
-        if not traits(first).alone and is_scalar(first):
-            return sides[1], first  # 5 = x
-    if first.op == "opaque" or first.op == "big":
-        return first, sides[-1]
-    return None
-
-
-def _is_name(node: Node) -> bool:
-    """What stands on the left of "=" as the name of a value."""
-    op = node.op
-    if op == "sym" or op == "text":
-        return True
-    if op == "const":
-        return node.value == "e"
-    if op == "call":
-        return all(a.op in ("sym", "num", "mul", "call") or is_scalar(a) for a in node.args) and (
-            len(node.args) > 1 or node.args[0].op != "add" or node.value in ("P", "f", "g", "E", "F", "S", "T", "N")
-        )
-    if op == "tuple":
-        return all(_is_name(a) for a in node.args)
-    if op in ("abs", "opaque"):
-        return op == "opaque" or _is_name(node.args[0]) or _letters_product(node.args[0])
-    if op == "fn":
-        return node.value == "overline"
-    if op == "ratio":
-        return all(_is_name(a) or _letters_product(a) for a in node.args)
-    if op == "div":
-        return all(_letters_product(a) for a in node.args) or _is_derivative(node)
-    if op == "mul":
-        return _letters_product(node)
-    if op == "add":
-        names = {a.value for a in node.args if a.op == "sym"}
-        return len(names) == len(node.args) and not names <= {"x", "y", "z"}
-    return False
-
-
-def _is_derivative(node: Node) -> bool:
-    """`f'(x)`, `y'`, `dy/dx`"""
-    if node.op in ("sym", "call"):
-        return str(node.value).endswith("'") and not str(node.value).endswith("''")
-    return node.op == "div" and all(
-        a.op == "mul" and a.args[0] == Node("sym", (), "d") and len(a.args) == 2 for a in node.args
-    )
-
-
-def _letters_product(node: Node) -> bool:
-    """`AB`, `NO`, `BC`: a product of capital letters names a length."""
-    if node.op == "sym":
-        return bool(node.value[0].isupper())
-    return node.op == "mul" and all(a.op == "sym" and a.value[0].isupper() for a in node.args)
-
-
-def _differences(left: Node, right: Node, visit: Callable[[Any, Any, Any], bool | None], count: int) -> bool:
-    """Runs `visit(f, left value, right value)` at `count` real points of both; False once it says so, or without points."""
-    from rewards.math_equivalence.exact import seed_of
-    from rewards.math_equivalence.expressions import fingerprint, point_for
-
-    tl, tr = traits(left), traits(right)
-    if tl.opaque or tr.opaque or tl.dots or tr.dots:
-        return False
-    names = products(tl, tr)
-    symbols = sorted((tl.alone | tr.alone | names) - {"i"})
-    if not symbols:
-        return False
-    seed = seed_of(fingerprint(left), fingerprint(right))
-    done = 0
-    for attempt in range(count + 6):
-        point = point_for(symbols, tl.integers | tr.integers, seed, attempt)
-
-        def work(point: dict[str, Any] = point) -> bool | None:
-            evaluator = Evaluator(point, names)
-            return visit(evaluator.f, evaluator.value(left), evaluator.value(right))
-
-        try:
-            said: bool | None = numeric.at_precision(256, work)
-        except (Undefined, TooLarge):
-            continue
-        except Unsupported:
-            return False
-        if said is False:
-            return False
-        if said is True:
-            done += 1
-            if done == count:
-                return True
-    return False
-
-
-def _constant_factor(left: Node, right: Node) -> int | None:
-    """The sign of c where left = c·right for a constant c ≠ 0; None when there is no such constant."""
-    state: list[Any] = []
-
-    def visit(f: Any, x: Any, y: Any) -> bool | None:
-        if not (f.is_real(x) and f.is_real(y)) or f.contains_zero(x) or f.contains_zero(y):
-            return None if f.is_real(x) and f.is_real(y) and f.contains_zero(x) and f.contains_zero(y) else False
-        ratio = x / y
-        if not state:
-            state.append(ratio)
-            return True
-        return f.overlaps(ratio, state[0]) and f.rel_bits(ratio) > 90
-
-    if not _differences(left, right, visit, 4):
-        return None
-    return 1 if numeric.backend().positive(state[0]) else -1
-
-
-def _solves(equation: Node, value: Node) -> bool:
-    """Whether `y = value` is the equation solved for one of its symbols, in which it is linear."""
-    left = tree.add([equation.args[0], tree.neg(equation.args[1])])
-    inside = traits(left)
-    if inside.opaque:
-        return False
-    own = traits(value).alone
-    for name in sorted(inside.alone - own):
-        if not own <= inside.alone:
-            break
-        if _is_root(left, name, value):
-            return True
-    for name in sorted(inside.called - own):
-        # f(x) = ... written unsolved is rare; the name of a function is solved for like a letter
-        if len(name) == 1 and name in ("y",):
-            return _is_root(left, name, value)
-    return False
-
-
-def _is_root(left: Node, name: str, value: Node) -> bool:
-    """Whether left vanishes for name := value, and is linear in name with a slope that is not zero."""
-    step = Node("sym", (), "#step")
-    zero = substitute(left, {name: value})
-    one = substitute(left, {name: tree.add([value, step])})
-    two = substitute(left, {name: tree.add([value, step, step])})
-    if same_scalar(zero, tree.ZERO)[0] is not True:
-        return False
-    if same_scalar(two, tree.add([one, one]))[0] is not True:
-        return False
-    return same_scalar(one, tree.ZERO)[0] is False
-
-
-def _solved_alike(g: Node, a: Node) -> bool:
-    """`xy = 1` against `y = 1/x`: one side of one equation is a lone letter, and the other equation has it as root."""
-    for one, other in ((g, a), (a, g)):
-        for lone, value in (one.args, one.args[::-1]):
-            if lone.op == "sym" and lone.value not in traits(value).alone and traits(value).alone:
-                left = tree.add([other.args[0], tree.neg(other.args[1])])
-                if lone.value in traits(left).alone and _is_root(left, lone.value, value):
-                    return True
-    return False
-
-
-# ---- families
-
-
-def _parameter(node: Node, name: Node | None) -> str | None:
-    """The one symbol that counts: the only free one besides the name itself."""
-    free = traits(node).alone - {"i"}
-    if name is not None and name.op == "sym" and name.value in free:
-        return None
-    if len(free) == 1:
-        (only,) = free
-        return only
-    known = free & _PARAMETERS
-    return next(iter(known)) if len(known) == 1 else None
-
-
-def _progression(node: Node) -> tuple[int, int] | None:
-    """(a, b) of the integers a + bk, for one counting letter k; None for anything else."""
-    if not is_scalar(node):
-        return None
-    free = traits(node).alone
-    if len(free) != 1 or not free <= _PARAMETERS:
-        return None
-    (name,) = free
-    values = []
-    for n in (0, 1, 2):
-        value = _exact_value(substitute(node, {name: Node("num", (), n)}))
-        if value is None:
-            return None
-        values.append(value)
-    a, b, c = values
-    return (a, abs(b - a)) if c - b == b - a != 0 else None
-
-
-def _exact_value(node: Node) -> int | None:
-    """The integer of a small constant tree of + - *."""
-    value = exact_of(node)
-    if value is not None:
-        return value if isinstance(value, int) else None
-    if node.op not in ("add", "mul", "neg"):
-        return None
-    parts = [_exact_value(a) for a in node.args]
-    known = [p for p in parts if p is not None]
-    if len(known) != len(parts):
-        return None
-    if node.op == "neg":
-        return -known[0]
-    if node.op == "add":
-        return sum(known)
-    product = 1
-    for p in known:
-        product *= p
-    return product
-
-
-def _constants_in(node: Node) -> set[str]:
-    if node.op in ("const", "deg"):
-        return {"pi" if node.op == "deg" else str(node.value)}
-    return {name for a in node.args for name in _constants_in(a)}
-
-
-def _same_progression(left: Node, right: Node) -> bool:
-    """Whether {A + Bn} and {A' + B'n} over the integers are the same set: B' = ±B and (A' - A)/B whole."""
-    shared = "#n"
-
-    def at(node: Node, n: int) -> Node:
-        return substitute(node, {shared: Node("num", (), n)})
-
-    for node in (left, right):
-        line = tree.add([at(node, 2), tree.mul([Node("num", (), -2), at(node, 1)]), at(node, 0)])
-        if same_scalar(line, tree.ZERO)[0] is not True:
-            return False
-    step = tree.add([at(left, 1), tree.neg(at(left, 0))])
-    other = tree.add([at(right, 1), tree.neg(at(right, 0))])
-    if same_scalar(step, other)[0] is not True and same_scalar(step, tree.neg(other))[0] is not True:
-        return False
-    shift = tree.div(tree.add([at(right, 0), tree.neg(at(left, 0))]), step)
-
-    def work() -> bool:
-        evaluator = Evaluator({}, frozenset())
-        f = evaluator.f
-        value = evaluator.value(shift)
-        if not f.is_real(value):
-            return False
-        whole = f.floor(value + f.number(Fraction(1, 2)))
-        return whole is not None and f.overlaps(value, f.number(whole))
-
-    try:
-        found: bool = numeric.at_precision(256, work)
-    except (Unsupported, Undefined, TooLarge):
-        return False
-    return found
-
-
-# ---- entries of a list
-
-
-class _Entries(NamedTuple):
-    """What a list, set, tuple or system holds."""
-
-    values: tuple[Node, ...]
-    names: tuple[Node, ...]
-    """One per value, or empty."""
-    single_tuple: bool
-    ordered: bool
-    is_set: bool
-    bracket_pair: bool
-    parameter: bool
-    """An integer parameter was declared: "k ∈ Z"."""
-    family: bool
-    named_values: bool
-    loose: bool
-    """A bare list: order does not matter unless the other side has one."""
-
-
-def _entries(node: Node) -> _Entries | None:
-    op = node.op
-    if op == "tuple":
-        return _Entries(node.args, (), True, True, False, False, False, False, False, False)
-    if op == "seq":
-        return _Entries(node.args, (), False, True, False, False, False, False, False, False)
-    if op == "bracket":
-        return _Entries(node.args, (), False, False, False, len(node.args) == 2, False, False, False, True)
-    if op == "set":
-        return _Entries(node.args, (), False, False, True, False, False, False, False, False)
-    if op == "const" and node.value == "empty":
-        return _Entries((), (), False, False, True, False, False, False, False, False)
-    if op == "rel" or op == "label":
-        assigned = _assignment(node)
-        if assigned is None:
-            if op == "rel" and node.value == ("in",):
-                return _entries(node.args[1])
-            return None
-        name, value = assigned
-        if name.op == "tuple" and value.op == "tuple" and len(name.args) == len(value.args):
-            return _Entries(value.args, name.args, True, True, False, False, False, False, True, False)
-        if value.op in _MANY:
-            return _entries(value)
-        return _Entries((value,), (name,), False, False, False, False, False, True, True, True)
-    if op == "list":
-        values: list[Node] = []
-        names: list[Node] = []
-        parameter = False
-        last_name: Node | None = None
-        for item in node.args:
-            if item.op == "where" and not _binding(item.value):
-                parameter = parameter or _integer_words(item.value)
-                item = item.args[0]
-            if item.op == "rel" and item.value == ("in",):
-                if item.args[1].op == "numset":
-                    parameter = parameter or item.args[1].value[0] in "ZN"
-                    continue
-            assigned = _assignment(item)
-            if assigned is not None:
-                name, value = assigned
-                if name.op == "tuple" and value.op == "tuple":
-                    values.append(value)
-                    last_name = None
-                    continue
-                if value.op == "list":
-                    values.extend(value.args)
-                    names.extend([name] * len(value.args))
-                else:
-                    values.append(value)
-                    names.append(name)
-                last_name = name
-            elif item.op == "rel":
-                return None
-            else:
-                values.append(item)
-                if last_name is not None:
-                    names.append(last_name)
-        family = bool(names) and all(n.op == "sym" for n in names)
-        if len(names) != len(values):
-            names = []
-        return _Entries(
-            tuple(values), tuple(names), False, False, False, False, parameter, family, bool(names), not names
-        )  # fmt: skip
-    if has_pm(node) or is_scalar(node) or op in ("qty", "money", "pct", "deg", "interval", "text", "matrix", "ratio", "base"):
-        return _Entries((node,), (), False, False, False, False, False, False, False, True)
-    return None
-
-
-def _folded(entries: _Entries, other: tuple[Node, ...]) -> tuple[Node, ...]:
-    """Values with their names dropped; `p=5, q=2; p=7, q=2` becomes (5,2), (7,2) when the other side has tuples."""
-    names = entries.names
-    if other and all(o.op == "tuple" for o in other):
-        width = len(other[0].args)
-        if width > 1 and len(names) == width * len(other) and all(names[j] == names[j % width] for j in range(len(names))):
-            return tuple(
-                Node("tuple", entries.values[j : j + width]) for j in range(0, len(names), width)
-            )
-    return entries.values
-
-
-# --------------------------------------------------------------------------------------------------------------------
-
-
-def show(node: Node) -> str:
-    """The tree as one readable line: `interval[closed 0, open 1/2]`, `x^2 + 2*x + 1`."""
-    op, args, value = node
-    if op == "num" or op == "calc":
-        return str(value) if len(str(value)) < 200 else str(value)[:40] + "..."
-    if op == "dec":
-        digits = value.digits
-        scaled = int(abs(value.value) * 10**digits)
-        text = str(scaled).rjust(digits + 1, "0")
-        return ("-" if value.value < 0 else "") + (f"{text[:-digits]}.{text[-digits:]}" if digits else text)
-    if op in ("sym", "numset"):
-        return str(value)
-    if op == "const":
-        return str(value)
-    inner = [show(a) for a in args]
-    if op in ("add", "mul", "div", "pow"):
-        joined = {"add": " + ", "mul": "*", "div": "/", "pow": "^"}[op].join(
-            f"({t})" if a.op in ("add", "div", "rel") or (op in ("div", "pow") and a.op in ("mul", "neg", "pow")) else t
-            for a, t in zip(args, inner, strict=True)
-        )
-        return joined
-    if op == "neg":
-        return f"-({inner[0]})" if args[0].op in ("add", "div") else f"-{inner[0]}"
-    if op == "rel":
-        text = inner[0]
-        for sign, side in zip(value, inner[1:], strict=True):
-            text += f" {sign} {side}"
-        return text
-    if op == "interval":
-        left, right = value
-        return f"interval{'[' if left else '('}{inner[0]}, {inner[1]}{']' if right else ')'}"
-    if op in ("tuple", "list", "set", "bracket", "seq", "union", "inter", "minus", "ratio", "build"):
-        return f"{op}({', '.join(inner)})"
-    if op == "matrix":
-        rows, columns, _ = value
-        lines = [", ".join(inner[r * columns : (r + 1) * columns]) for r in range(rows)]
-        return "matrix(" + "; ".join(lines) + ")"
-    if op == "qty":
-        return f"{inner[0]} [{value.text}]"
-    if op == "base":
-        return f"{value[0]} in base {value[1]}"
-    if op == "time":
-        return f"time {value[0] // 60}:{value[0] % 60:02d}"
-    if op in ("fn", "call"):
-        return f"{value}({', '.join(inner)})"
-    if op == "text":
-        return f"text {value!r}"
-    label = "" if value is None else f" {value}" if isinstance(value, str) else f" {value!r}"
-    return f"{op}{label}({', '.join(inner)})" if args else f"{op}{label}"
-
-
-__all__ = [
-    "DEFAULT_POLICY", "INFTY", "MINUS_INFTY", "REASONS", "Decision", "Policy", "Reading", "equal", "expand", "read",
-    "show", "type_name",
-]  # fmt: skip
+__all__ = ["DEFAULT_POLICY", "REASONS", "Decision", "Policy", "Reading", "equal", "read", "show", "type_name"]

@@ -220,7 +220,12 @@ def _small_integer(node: Node) -> int | None:
     """The exact integer of an exponent that was too large to fold, such as `9^9` in `9^{9^9}`; None above 4096 bits."""
     if node.op == "pow":
         base, exponent = exact_of(node.args[0]), exact_of(node.args[1])
-        if isinstance(base, int) and isinstance(exponent, int) and 0 <= exponent and exponent * base.bit_length() <= 4096:
+        if (
+            isinstance(base, int)
+            and isinstance(exponent, int)
+            and exponent >= 0
+            and exponent * base.bit_length() <= 4096
+        ):
             return int(base**exponent)
     if node.op == "neg":
         inner = _small_integer(node.args[0]) if exact_of(node.args[0]) is None else exact_of(node.args[0])

@@ -25,11 +25,34 @@ FUNCTION_LETTERS: Final = frozenset({"f", "g", "h", "F", "G", "H", "phi", "psi",
 """Letters read as a function before brackets, unless they stand alone somewhere else in the pair."""
 
 SCALAR_OPS: Final = NUMERIC | frozenset(
-    "sym const add mul neg div pow root abs fact dfact floor ceil binom perm mod fn call big opaque deg pct".split()
+    (
+        "sym",
+        "const",
+        "add",
+        "mul",
+        "neg",
+        "div",
+        "pow",
+        "root",
+        "abs",
+        "fact",
+        "dfact",
+        "floor",
+        "ceil",
+        "binom",
+        "perm",
+        "mod",
+        "fn",
+        "call",
+        "big",
+        "opaque",
+        "deg",
+        "pct",
+    )
 )
 _INTEGER_OPS: Final = frozenset({"fact", "dfact", "binom", "perm", "mod", "floor", "ceil"})
 _STEP_OPS: Final = frozenset({"floor", "ceil", "mod"})
-_WHOLE_LETTERS: Final = frozenset("n m k i j p q r d a b N M K l s".split())
+_WHOLE_LETTERS: Final = frozenset(("n", "m", "k", "i", "j", "p", "q", "r", "d", "a", "b", "N", "M", "K", "l", "s"))
 _RATIONAL_OPS: Final = NUMERIC | frozenset({"sym", "add", "mul", "neg", "div", "pow", "call", "binom", "big"})
 
 
@@ -222,9 +245,7 @@ def _indices(*nodes: Node) -> set[str]:
 def _modular(gold: Node, answer: Node, symbols: list[str], names: frozenset[str], seed: bytes) -> bool | None:
     agreed = 0
     for attempt in range(4):
-        point = {
-            name: int.from_bytes(seed_of(seed.hex(), name, str(attempt))[:8], "big") % PRIME for name in symbols
-        }
+        point = {name: int.from_bytes(seed_of(seed.hex(), name, str(attempt))[:8], "big") % PRIME for name in symbols}
         evaluator = Modular(point, names)
         try:
             if evaluator.value(gold) != evaluator.value(answer):
@@ -325,7 +346,11 @@ def _numeric(
             break
     if unsupported:
         return None, "undecided"
-    if agree >= 3 or (agree >= 2 and not complex_differ) or (agree >= 1 and (complex_agree or tries == 1) and not complex_differ):
+    if (
+        agree >= 3
+        or (agree >= 2 and not complex_differ)
+        or (agree >= 1 and (complex_agree or tries == 1) and not complex_differ)
+    ):
         return True, "equal_identity"
     if complex_agree >= 3 and not complex_differ:
         return True, "equal_identity"

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Final, NoReturn
 
 from rewards.math_equivalence import tree
+from rewards.math_equivalence.tokens import END, ENDS, GREEK_WORDS, PLAIN_CONSTS, Token, fold_unicode, is_word, tokens
 from rewards.math_equivalence.tree import (
     INFTY,
     MAX_CHARS,
@@ -25,7 +26,6 @@ from rewards.math_equivalence.tree import (
     Problem,
     exact_of,
 )
-from rewards.math_equivalence.tokens import END, ENDS, GREEK_WORDS, PLAIN_CONSTS, Token, fold_unicode, is_word, tokens
 from rewards.math_equivalence.units import Unit, read_unit
 from rewards.math_equivalence.vocabulary import (
     ALL_REAL_PHRASES,
@@ -173,7 +173,9 @@ class _Parser:
             if text == "\\\\" and not self.open:
                 self.i += 1
                 return ","
-            if text == "." and (self.toks[self.i + 1].kind in ("", ",") or self.toks[self.i + 1].text in ("]", ")", "}", "\\}")):
+            if text == "." and (
+                self.toks[self.i + 1].kind in ("", ",") or self.toks[self.i + 1].text in ("]", ")", "}", "\\}")
+            ):
                 self.i += 1
                 return "."
             if text in ("!", "?") and top and self.toks[self.i + 1].kind == "":
@@ -198,7 +200,12 @@ class _Parser:
                 if after.kind == "o" and after.text == ":" and self.toks[self.i + 1].kind:
                     self.i += 1
                     return Node("label", (self.clause(),), " ".join(words))
-                if after.kind == "r" and after.text == "=" and len(words) >= 1 and (len(words) > 1 or len(words[0]) > 2):
+                if (
+                    after.kind == "r"
+                    and after.text == "="
+                    and len(words) >= 1
+                    and (len(words) > 1 or len(words[0]) > 2)
+                ):
                     self.i += 1
                     return Node("label", (self.clause(),), " ".join(words))
                 special = _phrase(words)
@@ -223,12 +230,13 @@ class _Parser:
                 self.i += 1
                 modulus = self.sum()
                 node = _congruence(node, modulus) if node.op in ("rel", "cong") else Node("mod", (node, modulus))
-            elif token.kind == "o" and token.text == "(" and self.relation_ahead():
-                node = self.condition(node)
-            elif token.kind in ("w", "W") and token.text.lower() in QUALIFIERS or (
-                token.kind == "o"
-                and (token.text == "forall" or (token.text == ":" and "\\{" not in self.open))
-                and node.op in ("rel", "tuple", "list")
+            elif (token.kind == "o" and token.text == "(" and self.relation_ahead()) or (
+                (token.kind in ("w", "W") and token.text.lower() in QUALIFIERS)
+                or (
+                    token.kind == "o"
+                    and (token.text == "forall" or (token.text == ":" and "\\{" not in self.open))
+                    and node.op in ("rel", "tuple", "list")
+                )
             ):
                 node = self.condition(node)
             else:
@@ -253,11 +261,11 @@ class _Parser:
                     following = self.toks[self.i + 1]
                     if not words or following.kind not in ("W", "w") or not is_word(following.text):
                         break
-                elif token.kind == "W" and not words and (len(low) == 1 or low in FUNCTIONS) and token.text.isascii():
-                    break
-                elif token.kind == "w" and words and len(low) == 1 and low != "a":
-                    break
-                elif low in ("mod", "modulo") and words:
+                elif (
+                    (token.kind == "W" and not words and (len(low) == 1 or low in FUNCTIONS) and token.text.isascii())
+                    or (token.kind == "w" and words and len(low) == 1 and low != "a")
+                    or (low in ("mod", "modulo") and words)
+                ):
                     break
                 words.append(low)
                 self.i += 1
@@ -302,11 +310,15 @@ class _Parser:
                 if depth == 0:
                     break
                 depth -= 1
-            elif depth == 0 and (
-                token.kind in (",", "q") or (token.kind in ("w", "W") and token.text.lower() in (AND_WORDS | OR_WORDS))
+            elif (
+                depth == 0
+                and (
+                    token.kind in (",", "q")
+                    or (token.kind in ("w", "W") and token.text.lower() in (AND_WORDS | OR_WORDS))
+                )
+                and not self.condition_goes_on()
             ):
-                if not self.condition_goes_on():
-                    break
+                break
             words.append(token.text)
             self.i += 1
         return Node("where", (node,), " ".join(words))
@@ -317,7 +329,9 @@ class _Parser:
         while self.toks[j].kind in (",", "q") or self.toks[j].text.lower() in AND_WORDS:
             j += 1
         token, after = self.toks[j], self.toks[j + 1]
-        if token.kind in ("w", "W", "s") and (after.kind == "r" and after.text in ("in", "!=", "<", ">", "<=", ">=", "⊂")):
+        if token.kind in ("w", "W", "s") and (
+            after.kind == "r" and after.text in ("in", "!=", "<", ">", "<=", ">=", "⊂")
+        ):
             return True
         return token.kind in ("w", "W") and after.kind in ("w", "W") and after.text.lower() in ("is", "are", "an", "a")
 
@@ -571,9 +585,19 @@ class _Parser:
                 part = self.factor()
                 if isinstance(whole, int) and part.op == "num" and 0 < part.value < 1 and len(pending) == 1:
                     pending[-1] = Node("num", (), whole + part.value if whole >= 0 else whole - part.value)
-                elif isinstance(whole, int) and part.op == "deg" and part.args[0].op == "num" and 0 < part.args[0].value < 1:
+                elif (
+                    isinstance(whole, int)
+                    and part.op == "deg"
+                    and part.args[0].op == "num"
+                    and 0 < part.args[0].value < 1
+                ):
                     pending[-1] = Node("deg", (Node("num", (), whole + part.args[0].value),))
-                elif isinstance(whole, int) and part.op == "pct" and part.args[0].op == "num" and 0 < part.args[0].value < 1:
+                elif (
+                    isinstance(whole, int)
+                    and part.op == "pct"
+                    and part.args[0].op == "num"
+                    and 0 < part.args[0].value < 1
+                ):
                     pending[-1] = Node("pct", (Node("num", (), whole + part.args[0].value),))
                 else:
                     pending.append(part)
@@ -634,7 +658,9 @@ class _Parser:
         if not self.open or self.open[-1] not in ("[", "]"):
             return False
         following = self.toks[self.i + 1]
-        return following.kind in ("", ",", "q") or (following.kind == "o" and following.text in ("∪", "∩", ")", ".", "}"))
+        return following.kind in ("", ",", "q") or (
+            following.kind == "o" and following.text in ("∪", "∩", ")", ".", "}")
+        )
 
     def relation_ahead(self) -> bool:
         """A remark in brackets that holds a relation: a condition, not a factor"""
@@ -681,9 +707,9 @@ class _Parser:
             elif kind == "n" and parts and text in ("2", "3", "-1", "-2") and token.space == 0:
                 parts.append("^" + text)
                 self.i += 1
-            elif kind == "o" and text == "*" and self.toks[self.i + 1].kind in ("w", "W"):
-                self.i += 1
-            elif kind == "o" and text == "." and self.toks[self.i + 1].kind in ("w", "W"):
+            elif (kind == "o" and text == "*" and self.toks[self.i + 1].kind in ("w", "W")) or (
+                kind == "o" and text == "." and self.toks[self.i + 1].kind in ("w", "W")
+            ):
                 self.i += 1
             elif kind == "o" and text in ("-", "'") and parts and self.toks[self.i + 1].kind in ("w", "W"):
                 parts.append(text)
@@ -873,14 +899,23 @@ class _Parser:
             self.i += 1
             return node
         exponent = self.argument(script=True)
-        if exact_of(exponent) == -1 and node.op == "sym" and node.value in ("f", "g", "h", "F", "G") and self.is_op("("):
+        if (
+            exact_of(exponent) == -1
+            and node.op == "sym"
+            and node.value in ("f", "g", "h", "F", "G")
+            and self.is_op("(")
+        ):
             return self.named(node.value + "^-1")
         if node.op == "sym" and node.value in ("C", "A", "P") and self.is_op("_"):
             self.i += 1
             lower = self.argument(script=True)
             return tree.binomial(lower, exponent) if node.value == "C" else Node("perm", (lower, exponent))
         if node.op == "sym" and "_" in node.value and node.value[0] in "CAP" and node.value[1] == "_" and node.args:
-            return tree.binomial(node.args[0], exponent) if node.value[0] == "C" else Node("perm", (node.args[0], exponent))
+            return (
+                tree.binomial(node.args[0], exponent)
+                if node.value[0] == "C"
+                else Node("perm", (node.args[0], exponent))
+            )
         node = Node("sym", (), node.value) if node.op == "sym" and node.args else node
         return tree.power(node, exponent)
 
@@ -1052,7 +1087,11 @@ class _Parser:
             return self.upright(token)
         if kind == "b":
             self.i += 1
-            return Node("sym", (), "bold:" + text) if len(text) == 1 or not is_word(text) else Node("text", (), text.lower())
+            return (
+                Node("sym", (), "bold:" + text)
+                if len(text) == 1 or not is_word(text)
+                else Node("text", (), text.lower())
+            )
         if kind == "m":
             return self.money(token)
         if kind == "B":
@@ -1102,7 +1141,9 @@ class _Parser:
             if fkind in ("w", "W") and following.space < 2 and following.text.lower() in ("st", "nd", "rd", "th"):
                 self.i += 1  # an ordinal
                 return Node("num", (), int(text))
-            if (fkind == "o" and following.text == "_") or (fkind == "w" and following.space == 0 and self.digits_of_a_base()):
+            if (fkind == "o" and following.text == "_") or (
+                fkind == "w" and following.space == 0 and self.digits_of_a_base()
+            ):
                 return self.based(text)
             if (fkind in (",", "n", "o") or following.space) and (joined := self.grouped(text, following)) is not None:
                 return joined
@@ -1118,7 +1159,13 @@ class _Parser:
             if len(groups[0]) <= 3 and all(len(g) == 3 for g in groups[1:]):
                 whole = "".join(groups)
                 after = self.toks[self.i + 1]
-                if fkind == "," and following.text == "," and after.kind == "n" and after.space == 0 and after.text.isdigit():
+                if (
+                    fkind == ","
+                    and following.text == ","
+                    and after.kind == "n"
+                    and after.space == 0
+                    and after.text.isdigit()
+                ):
                     self.i += 2  # 1.234.567,89
                     return _decimal(whole, after.text)
                 return Node("num", (), int(whole))
@@ -1127,16 +1174,28 @@ class _Parser:
         whole, _, digits = text.partition(".")
         if fkind == "," and following.text == "," and len(digits) == 3 and 0 < len(whole) <= 3:
             after = self.toks[self.i + 1]
-            if after.kind == "n" and after.space == 0 and following.space == 0 and after.text.isdigit() and len(after.text) <= 2:
+            if (
+                after.kind == "n"
+                and after.space == 0
+                and following.space == 0
+                and after.text.isdigit()
+                and len(after.text) <= 2
+            ):
                 self.i += 2  # 1.000,50
                 return _decimal(whole + digits, after.text)
-        if fkind == "c" and following.text in ("overline", "bar") or (fkind == "o" and following.text == "("):
+        if (fkind == "c" and following.text in ("overline", "bar")) or (fkind == "o" and following.text == "("):
             repeating = self.repeating(whole or "0", digits)
             if repeating is not None:
                 return repeating
         if fkind == "D" and self.toks[self.i + 1].kind in ("", ","):
             self.i += 1  # 1.41...
-        if fkind == "n" and following.space == 1 and len(following.text) == 3 and len(digits) % 3 == 0 and following.text.isdigit():
+        if (
+            fkind == "n"
+            and following.space == 1
+            and len(following.text) == 3
+            and len(digits) % 3 == 0
+            and following.text.isdigit()
+        ):
             while (t := self.toks[self.i]).kind == "n" and t.space == 1 and t.text.isdigit() and len(t.text) <= 3:
                 digits += t.text  # 3.141\,592\,653
                 self.i += 1
@@ -1449,7 +1508,7 @@ class _Parser:
         while True:
             if self.take_op("_"):
                 base = self.argument(script=True)
-            elif self.is_op("^") and not (self.toks[self.i + 1].text in ("°",)):
+            elif self.is_op("^") and self.toks[self.i + 1].text not in ("°",):
                 self.i += 1
                 exponent = self.argument(script=True)
             elif self.is_op("'"):
@@ -1461,7 +1520,7 @@ class _Parser:
             self.fail("a primed function")
         token = self.toks[self.i]
         args: tuple[Node, ...]
-        if token.kind == "o" and token.text in ("(", "|(", "[") or (token.kind == "o" and token.text == "{"):
+        if (token.kind == "o" and token.text in ("(", "|(", "[")) or (token.kind == "o" and token.text == "{"):
             if token.text == "{":
                 inner = self.group()
             else:
@@ -1498,12 +1557,17 @@ class _Parser:
                 if kind == "n" and self.toks[self.i - 1].kind == "n":
                     break
                 factors.append(self.factor())
-            elif kind == "w" and not is_word(token.text) and token.text.lower() not in FUNCTIONS and not _has_function(token.text):
+            elif (
+                kind == "w"
+                and not is_word(token.text)
+                and token.text.lower() not in FUNCTIONS
+                and not _has_function(token.text)
+            ):
                 factors.append(self.factor())
             elif kind == "o" and token.text == "/" and len(factors) == 1 and token.space == 0:
                 # sin x/2 is read as sin(x/2) only when written tight: \sin\pi/6
                 following = self.toks[self.i + 1]
-                if following.kind != "n" or exact_of(factors[0]) is not None and factors[0].op != "const":
+                if following.kind != "n" or (exact_of(factors[0]) is not None and factors[0].op != "const"):
                     break
                 if factors[0].op not in ("const", "mul"):
                     break
@@ -1561,7 +1625,7 @@ class _Parser:
         return self.group()
 
     def leading_script(self) -> Node:
-        """leading script := ("^"|"_") n letter ("_" k)? , as in `^{10}C_3` and `_{10}C_3`; `^\\circ` after a thin space"""
+        """leading script := ("^"|"_") n letter ("_" k)? , as in `^{10}C_3` and `_{10}C_3`"""
         upper = self.toks[self.i].text == "^"
         self.i += 1
         token = self.toks[self.i]
@@ -1645,7 +1709,11 @@ class _Parser:
         if opener == "⟨":
             return Node("tuple", (node,))
         if opener == "[" and node.op != "matrix":
-            return Node("bracket", (node,)) if alone and not self.open and self.toks[self.i].kind in ("", ",", "q") else node
+            return (
+                Node("bracket", (node,))
+                if alone and not self.open and self.toks[self.i].kind in ("", ",", "q")
+                else node
+            )
         return node
 
     def bracket_items(self, closers: tuple[str, ...]) -> Node:
@@ -1714,7 +1782,9 @@ class _Parser:
         if name in ("cases", "rcases", "dcases"):
             return self.case_rows(name)
         if name not in _MATRICES:
-            node = self.items(("\\\\",), top=False) if name in ("equation", "align", "aligned", "gather", "math") else None
+            node = (
+                self.items(("\\\\",), top=False) if name in ("equation", "align", "aligned", "gather", "math") else None
+            )
             if node is None:
                 self.fail("an unknown environment")
             parts = [node]
@@ -1765,7 +1835,9 @@ class _Parser:
                 break
             start = self.i
             depth = 0
-            while self.toks[self.i].kind not in ("E", "") and not (depth == 0 and self.toks[self.i].text in ("\\\\", "&")):
+            while self.toks[self.i].kind not in ("E", "") and not (
+                depth == 0 and self.toks[self.i].text in ("\\\\", "&")
+            ):
                 depth += self.toks[self.i].text in _OPENERS
                 depth -= self.toks[self.i].text in (")", "]", "}", "\\}")
                 self.i += 1
@@ -1925,7 +1997,10 @@ def _splits(text: str) -> bool:
 
 def _has_function(text: str) -> bool:
     low = text.lower()
-    return any(low[i:].startswith(("sin", "cos", "tan", "log", "ln", "sqrt", "exp", "cot", "sec", "csc")) for i in range(len(low)))
+    return any(
+        low[i:].startswith(("sin", "cos", "tan", "log", "ln", "sqrt", "exp", "cot", "sec", "csc"))
+        for i in range(len(low))
+    )
 
 
 def _quantity(node: Node, unit: Unit) -> Node:
@@ -1950,7 +2025,9 @@ def _transpose(node: Node) -> Node:
     if node.op != "matrix":
         return Node("matrix", node.args, (len(node.args), 1, "("))
     rows, columns, fence = node.value
-    return Node("matrix", tuple(node.args[r * columns + c] for c in range(columns) for r in range(rows)), (columns, rows, fence))
+    return Node(
+        "matrix", tuple(node.args[r * columns + c] for c in range(columns) for r in range(rows)), (columns, rows, fence)
+    )
 
 
 def _apply(name: str, args: tuple[Node, ...], base: Node | None, exponent: Node | None, fail: object) -> Node:
@@ -2008,8 +2085,8 @@ def _reparse(toks: list[Token], comma: str) -> Node | None:
 def _flatten_brackets(toks: list[Token], comma: str) -> list[Token]:
     """Drops brackets that only wrap brackets, and reads what lies deeper than `_CHUNK_DEPTH` first.
 
-    One stack, one pass: `((((5))))` becomes `(5)`; a bracket that opens at a multiple of the chunk depth is read when it
-    closes, and stands from then on as one token `N`.
+    One stack, one pass: `((((5))))` becomes `(5)`; a bracket that opens at a multiple of the chunk depth is read when
+    it closes, and stands from then on as one token `N`.
     """
     out: list[Token] = []
     stack: list[int] = []
@@ -2086,7 +2163,9 @@ def _sentence(toks: list[Token]) -> Node:
             if value is not None:
                 minus = j > 0 and toks[j - 1].text == "-" and (j == 1 or toks[j - 1].space or toks[j - 2].kind != "n")
                 numbers.append(tree.neg(value) if minus else value)
-        elif token.kind in ("r", "m", "%") or (token.kind == "o" and token.text not in (".", "!", "?", "{", "}", "'", ":")):
+        elif token.kind in ("r", "m", "%") or (
+            token.kind == "o" and token.text not in (".", "!", "?", "{", "}", "'", ":")
+        ):
             words.append(token.text)
             code = code or token.kind == "r" or token.text not in ("$", "%", "-", "*")
     negated = code or any(w in NEGATIONS for w in words)
@@ -2100,7 +2179,11 @@ def _all_words(toks: list[Token]) -> bool:
         if token.kind == "w":
             joins = token.text.lower() in AND_WORDS or token.text.lower() in OR_WORDS
             real = real or (is_word(token.text) and not joins) or (len(token.text) >= 3 and token.text.isupper())
-            if len(token.text) > 1 and not is_word(token.text) and (token.text in PLAIN_CONSTS or token.text.lower() in FUNCTIONS):
+            if (
+                len(token.text) > 1
+                and not is_word(token.text)
+                and (token.text in PLAIN_CONSTS or token.text.lower() in FUNCTIONS)
+            ):
                 return False
         elif token.kind == "W":
             joins = token.text.lower() in AND_WORDS or token.text.lower() in OR_WORDS
@@ -2130,8 +2213,13 @@ def _option(toks: list[Token], comma: str) -> Node | None:
         if toks[1].text not in (")", ".", ":"):
             return None
         j = 2
-        if toks[1].text == ":" and letter.kind == "w" and not (
-            len(toks) > 2 and (toks[2].kind == "W" or (toks[2].kind == "w" and (len(toks[2].text) > 1 or toks[2].text in "aAI")))
+        if (
+            toks[1].text == ":"
+            and letter.kind == "w"
+            and not (
+                len(toks) > 2
+                and (toks[2].kind == "W" or (toks[2].kind == "w" and (len(toks[2].text) > 1 or toks[2].text in "aAI")))
+            )
         ):
             return None  # A:B=1 is a ratio
     if letter.kind not in ("w", "W", "b") or len(letter.text) != 1 or letter.text.upper() not in "ABCDEFGHIJ":
@@ -2145,7 +2233,7 @@ def _option(toks: list[Token], comma: str) -> Node | None:
         # (a)(b+2), (x)^2: a bracketed letter followed by an operator, a bracket or a comma is algebra
         if rest[0].kind in ("r", ",", "c", "%", "k", "s", "f", "N", "B") and not rest[0].space:
             return None
-        if rest[0].kind == "o" and rest[0].text not in ("-", "±") or rest[0].kind == ",":
+        if (rest[0].kind == "o" and rest[0].text not in ("-", "±")) or rest[0].kind == ",":
             return None
         if rest[0].kind == "o" and rest[0].text == "-" and letter.text.isupper() and not rest[0].space:
             return None
@@ -2210,7 +2298,11 @@ def _spaced_numbers(toks: list[Token]) -> Node | None:
             return None
         numbers.append(tree.neg(value) if minus else value)
         minus = False
-    if len(numbers) < 2 or (groups and len(toks[0].text) <= 3 and toks[0].text != "0") or (len(numbers) == 2 and len(toks) == 3):
+    if (
+        len(numbers) < 2
+        or (groups and len(toks[0].text) <= 3 and toks[0].text != "0")
+        or (len(numbers) == 2 and len(toks) == 3)
+    ):
         return None
     return Node("seq", tuple(numbers))
 
@@ -2235,7 +2327,7 @@ def parse(text: str, comma: str = "auto", unit_letters: str = "") -> Node:
         text: an answer: LaTeX, plain text or unicode.
         comma: what a comma between digits is: `auto` (thousands before exactly three digits outside brackets, else a
             separator), `thousands`, `list`, or `decimal`.
-        unit_letters: whether a lone letter after a number is a unit: `""` never, `spaced` in `3 m`, `tight` in `3m` too.
+        unit_letters: whether a lone letter after a number is a unit: `""` never, `spaced` in `3 m`, `tight` in `3m`.
 
     Raises:
         Problem: `empty`, `unreadable` or `over_limit`.

@@ -1,8 +1,7 @@
 """The fallback arithmetic of `numeric` without python-flint: mpmath at two precisions.
 
-A value is computed twice, at p and at 2p bits; the distance of the two, widened, stands for the error. That is no proof,
-but an error of the smaller precision shows up as a wide ball, and a wide ball decides nothing. Slower than flint by
-about ten times.
+A value is computed twice, at p and at 2p bits; the distance of the two, widened, stands for the error. That is no
+proof, but an error of the smaller precision shows up as a wide ball, and a wide ball decides nothing.
 """
 
 from __future__ import annotations

@@ -59,7 +59,9 @@ def is_set(node: Node) -> bool:
     if node.op == "rel":
         return any(sign in _INEQUALITIES or sign in ("in", "!=") for sign in node.value)
     if node.op == "list":
-        return bool(node.args) and any(is_set(a) for a in node.args) and all(is_set(a) or a.op == "rel" for a in node.args)
+        return (
+            bool(node.args) and any(is_set(a) for a in node.args) and all(is_set(a) or a.op == "rel" for a in node.args)
+        )
     if node.op == "where":
         return is_set(node.args[0])
     return False

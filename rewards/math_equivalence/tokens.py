@@ -1,7 +1,7 @@
 """Tokens of an answer: LaTeX, plain text and unicode spelt one way.
 
-One regular expression cuts the text into pieces; sizes, styles, spaces and math delimiters are gone afterwards. What the
-pieces mean together is the grammar's business (`latex`).
+One regular expression cuts the text into pieces; sizes, styles, spaces and math delimiters are gone afterwards. What
+the pieces mean together is the grammar's business (`latex`).
 """
 
 from __future__ import annotations

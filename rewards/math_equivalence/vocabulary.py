@@ -7,18 +7,24 @@ from __future__ import annotations
 
 from typing import Final
 
-_GREEK: Final = (
-    "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa varkappa lambda mu nu xi omicron "
-    "rho varrho sigma varsigma tau upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon "
-    "Phi Psi Omega ell hbar imath jmath wp aleph mho partial nabla Re Im star dagger"
-).split()
 
-FUNCTIONS: Final = frozenset(
-    (
-        "sin cos tan cot sec csc sinh cosh tanh coth sech csch arcsin arccos arctan arccot arcsec arccsc arcsinh "
-        "arccosh arctanh asin acos atan asinh acosh atanh ln log lg exp sqrt cbrt gcd lcm max min sgn sign det "
-        "arg abs floor ceil cis tg ctg cotg cosec arctg arcctg sh ch th lcd"
-    ).split()
+def _words(text: str) -> frozenset[str]:
+    """The words of a text, as a set."""
+    return frozenset(text.split())
+
+
+_GREEK: Final = sorted(
+    _words(
+        "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa varkappa lambda mu nu xi omicron "
+        "rho varrho sigma varsigma tau upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon "
+        "Phi Psi Omega ell hbar imath jmath wp aleph mho partial nabla Re Im star dagger"
+    )
+)
+
+FUNCTIONS: Final = _words(
+    "sin cos tan cot sec csc sinh cosh tanh coth sech csch arcsin arccos arctan arccot arcsec arccsc arcsinh "
+    "arccosh arctanh asin acos atan asinh acosh atanh ln log lg exp sqrt cbrt gcd lcm max min sgn sign det "
+    "arg abs floor ceil cis tg ctg cotg cosec arctg arcctg sh ch th lcd"
 )
 FUNCTION_NAMES: Final = {
     "tg": "tan", "ctg": "cot", "cotg": "cot", "cosec": "csc", "arctg": "arctan", "arcctg": "arccot", "sh": "sinh",
@@ -131,7 +137,8 @@ UNICODE: Final[dict[int, str]] = {
         "⌉": r"\rceil ", "⟨": r"\langle ", "⟩": r"\rangle ", "〈": r"\langle ", "〉": r"\rangle ", "（": "(", "）": ")",
         "［": "[", "］": "]", "【": "[", "】": "]", "｛": "{", "｝": "}", "，": ",", "、": ",", "；": ";", "：": ":",
         "∶": ":", "。": ".", "．": ".", "！": "!", "？": "?", "％": "%", "﹪": "%", "٪": "%", "٫": ".", "٬": ",",
-        "＄": r"\$", "～": "~", "…": r"\ldots ", "⋯": r"\cdots ", "｜": "|", "∣": "|", "∥": r"\Vert ", "ℝ": r"\mathbb{R}",
+        "＄": r"\$", "～": "~", "…": r"\ldots ", "⋯": r"\cdots ", "｜": "|", "∣": "|", "∥": r"\Vert ",
+        "ℝ": r"\mathbb{R}",
         "ℤ": r"\mathbb{Z}", "ℕ": r"\mathbb{N}", "ℚ": r"\mathbb{Q}", "ℂ": r"\mathbb{C}", "ℓ": r"\ell ", "ℏ": r"\hbar ",
         "α": r"\alpha ", "β": r"\beta ", "γ": r"\gamma ", "δ": r"\delta ", "ε": r"\epsilon ", "ϵ": r"\epsilon ",
         "ζ": r"\zeta ", "η": r"\eta ", "θ": r"\theta ", "ϑ": r"\theta ", "ι": r"\iota ", "κ": r"\kappa ",
@@ -159,15 +166,15 @@ for _i, _c in enumerate("①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱�
 SUPERSCRIPTS: Final = {ord(a): b for a, b in zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿⁱˣʸᵏᵐ", "0123456789+-()nixykm", strict=True)}
 SUBSCRIPTS: Final = {ord(a): b for a, b in zip("₀₁₂₃₄₅₆₇₈₉₊₋₍₎ₙᵢₖₘₓ", "0123456789+-()nikmx", strict=True)}
 
-AND_WORDS: Final = frozenset("and y und et и 和 与 と e".split()) - {"y", "e"}
-OR_WORDS: Final = frozenset("or oder ou или 或 或者 または".split())
-QUALIFIERS: Final = frozenset("for where with when whenever if such given since provided assuming as while wherein".split())
-FILLERS: Final = frozenset(
+AND_WORDS: Final = _words("and y und et и 和 与 と e") - {"y", "e"}
+OR_WORDS: Final = _words("or oder ou или 或 或者 または")
+QUALIFIERS: Final = _words("for where with when whenever if such given since provided assuming as while wherein")
+FILLERS: Final = _words(
     "only approximately about exactly roughly around the a an answer is are be equals equal final value values result "
-    "so therefore thus hence solution solutions total of to both we get have all set".split()
+    "so therefore thus hence solution solutions total of to both we get have all set"
 )
 """Words that may stand before an answer without changing it."""
-NEGATIONS: Final = frozenset("not no never isn't neither nor cannot don't doesn't except without than".split())
+NEGATIONS: Final = _words("not no never isn't neither nor cannot don't doesn't except without than")
 
 EMPTY_PHRASES: Final = frozenset(
     {
@@ -185,7 +192,16 @@ UNDEFINED_PHRASES: Final = frozenset(
     }
 )  # fmt: skip
 INFINITE_PHRASES: Final = frozenset(
-    {"infinity", "infinite", "infinitely many", "inf", "oo", "positive infinity", "plus infinity", "infinitely many solutions"}
+    {
+        "infinity",
+        "infinite",
+        "infinitely many",
+        "inf",
+        "oo",
+        "positive infinity",
+        "plus infinity",
+        "infinitely many solutions",
+    }
 )
 ALL_REAL_PHRASES: Final = frozenset(
     {
@@ -195,19 +211,20 @@ ALL_REAL_PHRASES: Final = frozenset(
 )  # fmt: skip
 TRUE_WORDS: Final = frozenset({"true", "yes"})
 FALSE_WORDS: Final = frozenset({"false", "no"})
-SHORT_WORDS: Final = frozenset(
-    "odd even yes no up down two ten one six act ace all and any are ask bad bag bed big box boy bus buy but can car cat "
-    "cup cut day did dog dry ear eat egg end eye far few fly for fox fun get god got gun guy had has hat her him his hit "
-    "hot how ice its job joy key kid law lay leg let lie lot low mad man map may men met mix mom net new nor not now off "
-    "oil old our out own pay pen pet pig pop pot put ran raw red rid row run sad saw say sea see set she sir sit six sky "
-    "son sum sun tax tea ten the tie tip toe too top toy try two use van via war was way web wet who why win won yes yet "
-    "you zoo it is in on at to of or an as by do go he if me my so us we none tie sat mon tue wed thu fri east west dne "
-    "min max mod cut arc ray sec hrs hr pct mph kph cm mm km kg mg ml am pm sq ft lb lbs oz yd mi".split()
+SHORT_WORDS: Final = _words(
+    "odd even yes no up down two ten one six act ace all and any are ask bad bag bed big box boy bus buy but can "
+    "car cat cup cut day did dog dry ear eat egg end eye far few fly for fox fun get god got gun guy had has hat "
+    "her him his hit hot how ice its job joy key kid law lay leg let lie lot low mad man map may men met mix mom "
+    "net new nor not now off oil old our out own pay pen pet pig pop pot put ran raw red rid row run sad saw say "
+    "sea see set she sir sit sky son sum sun tax tea the tie tip toe too top toy try use van via war was way web "
+    "wet who why win won yet you zoo it is in on at to of or an as by do go he if me my so us we none sat mon tue "
+    "wed thu fri east west dne min max mod arc ray sec hrs hr pct mph kph cm mm km kg mg ml am pm sq ft lb lbs oz "
+    "yd mi "
 )
 """Two- and three-letter runs that are words, not products of letters."""
-PLACEHOLDER_WORDS: Final = frozenset(
+PLACEHOLDER_WORDS: Final = _words(
     "proof see above below omitted vary varies various attached figure diagram graph todo tbd unavailable unknown "
-    "explanation answers".split()
+    "explanation answers"
 )
 """A gold of a few words with one of these points elsewhere; it is not an answer to compare with."""
 
@@ -225,7 +242,14 @@ FRACTION_WORDS: Final[dict[str, int]] = {
     "fifth": 5, "fifths": 5, "sixth": 6, "sixths": 6, "seventh": 7, "sevenths": 7, "eighth": 8, "eighths": 8,
     "ninth": 9, "ninths": 9, "tenth": 10, "tenths": 10, "hundredth": 100, "hundredths": 100,
 }  # fmt: skip
-BASE_WORDS: Final[dict[str, int]] = {**UNITS_OF_COUNT, "binary": 2, "octal": 8, "decimal": 10, "hexadecimal": 16, "hex": 16}
+BASE_WORDS: Final[dict[str, int]] = {
+    **UNITS_OF_COUNT,
+    "binary": 2,
+    "octal": 8,
+    "decimal": 10,
+    "hexadecimal": 16,
+    "hex": 16,
+}
 
 
 def number_words(words: list[str]) -> tuple[int, int] | None:

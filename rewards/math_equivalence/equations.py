@@ -1,0 +1,217 @@
+"""Equations and assignments: what is a name, what is its value, and when two equations have the same solutions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rewards.math_equivalence import numeric, tree
+from rewards.math_equivalence.exact import Undefined, Unsupported
+from rewards.math_equivalence.expressions import (
+    is_scalar,
+    products,
+    same_scalar,
+    substitute,
+    traits,
+)
+from rewards.math_equivalence.numeric import Evaluator, TooLarge
+from rewards.math_equivalence.tree import NUMERIC, Node
+
+Assigned = tuple[Node, Node]
+
+
+def is_number(node: Node) -> bool:
+    return node.op in NUMERIC or (
+        is_scalar(node) and not traits(node).alone and not traits(node).opaque and node.op != "call"
+    )
+
+
+def close(x: Node, y: Node) -> bool:
+    """Whether a stated approximation is one: one part in fifty."""
+
+    def work() -> bool:
+        e = Evaluator({}, frozenset())
+        a, b = e.value(x), e.value(y)
+        return bool(abs(a - b) <= abs(a) / 50)
+
+    try:
+        found: bool = numeric.at_precision(96, work)
+    except (Unsupported, Undefined, TooLarge, TypeError):
+        return True
+    return found
+
+
+def assignment(node: Node) -> Assigned | None:
+    """(name, value) of `x = 5`, `f(x) = x^2`, `m+n = 17`, `|AB| = 1`, `x = y = z = 1`, `2+3 = 5`.
+
+    None for an equation whose left side is no name: `x+2 = 7` is a question, not the answer 7.
+    """
+    if node.op == "label":
+        return Node("text", (), node.value), node.args[0]
+    if node.op != "rel" or node.value[0] not in ("=", "≈", "≡", "~"):
+        return None
+    if any(s not in ("=", "≈", "~", "in") for s in node.value):
+        return None
+    sides = list(node.args)
+    if node.value[-1] == "in":
+        return None
+    # an approximation after the value does not replace it
+    while len(sides) > 1 and node.value[len(sides) - 2] in ("≈", "~") and (len(sides) > 2 or is_number(sides[0])):
+        sides.pop()
+    if len(sides) == 1:
+        return Node("text", (), ""), sides[0]
+    first = sides[0]
+    if _is_name(first):
+        return first, sides[-1]
+    if all(is_number(s) for s in sides):
+        return Node("text", (), ""), sides[-1]
+    turned = len(sides) == 2 and sides[1].op == "sym" and is_scalar(first)
+    if turned and not traits(first).alone:
+        return sides[1], first  # 5 = x
+    if first.op == "opaque" or first.op == "big":
+        return first, sides[-1]
+    return None
+
+
+def _is_name(node: Node) -> bool:
+    """What stands on the left of "=" as the name of a value."""
+    op = node.op
+    if op == "sym" or op == "text":
+        return True
+    if op == "const":
+        return bool(node.value == "e")
+    if op == "call":
+        return all(a.op in ("sym", "num", "mul", "call") or is_scalar(a) for a in node.args) and (
+            len(node.args) > 1 or node.args[0].op != "add" or node.value in ("P", "f", "g", "E", "F", "S", "T", "N")
+        )
+    if op == "tuple":
+        return all(_is_name(a) for a in node.args)
+    if op in ("abs", "opaque"):
+        return op == "opaque" or _is_name(node.args[0]) or _letters_product(node.args[0])
+    if op == "fn":
+        return bool(node.value == "overline")
+    if op == "ratio":
+        return all(_is_name(a) or _letters_product(a) for a in node.args)
+    if op == "div":
+        return all(_letters_product(a) for a in node.args) or is_derivative(node)
+    if op == "mul":
+        return _letters_product(node)
+    if op == "add":
+        names = {a.value for a in node.args if a.op == "sym"}
+        return len(names) == len(node.args) and not names <= {"x", "y", "z"}
+    return False
+
+
+def is_derivative(node: Node) -> bool:
+    """`f'(x)`, `y'`, `dy/dx`"""
+    if node.op in ("sym", "call"):
+        return str(node.value).endswith("'") and not str(node.value).endswith("''")
+    return node.op == "div" and all(
+        a.op == "mul" and a.args[0] == Node("sym", (), "d") and len(a.args) == 2 for a in node.args
+    )
+
+
+def _letters_product(node: Node) -> bool:
+    """`AB`, `NO`, `BC`: a product of capital letters names a length."""
+    if node.op == "sym":
+        return bool(node.value[0].isupper())
+    return node.op == "mul" and all(a.op == "sym" and a.value[0].isupper() for a in node.args)
+
+
+def _differences(left: Node, right: Node, visit: Callable[[Any, Any, Any], bool | None], count: int) -> bool:
+    """Runs `visit(f, left value, right value)` at `count` points; False once it says so, or without points."""
+    from rewards.math_equivalence.exact import seed_of
+    from rewards.math_equivalence.expressions import fingerprint, point_for
+
+    tl, tr = traits(left), traits(right)
+    if tl.opaque or tr.opaque or tl.dots or tr.dots:
+        return False
+    names = products(tl, tr)
+    symbols = sorted((tl.alone | tr.alone | names) - {"i"})
+    if not symbols:
+        return False
+    seed = seed_of(fingerprint(left), fingerprint(right))
+    done = 0
+    for attempt in range(count + 6):
+        point = point_for(symbols, tl.integers | tr.integers, seed, attempt)
+
+        def work(point: dict[str, Any] = point) -> bool | None:
+            evaluator = Evaluator(point, names)
+            return visit(evaluator.f, evaluator.value(left), evaluator.value(right))
+
+        try:
+            said: bool | None = numeric.at_precision(256, work)
+        except (Undefined, TooLarge):
+            continue
+        except Unsupported:
+            return False
+        if said is False:
+            return False
+        if said is True:
+            done += 1
+            if done == count:
+                return True
+    return False
+
+
+def constant_factor(left: Node, right: Node) -> int | None:
+    """The sign of c where left = c·right for a constant c ≠ 0; None when there is no such constant."""
+    state: list[Any] = []
+
+    def visit(f: Any, x: Any, y: Any) -> bool | None:
+        if not (f.is_real(x) and f.is_real(y)):
+            return None
+        if f.contains_zero(x) or f.contains_zero(y):
+            return None if f.contains_zero(x) and f.contains_zero(y) else False
+        ratio = x / y
+        if not state:
+            state.append(ratio)
+            return True
+        return bool(f.overlaps(ratio, state[0]) and f.rel_bits(ratio) > 90)
+
+    if not _differences(left, right, visit, 4):
+        return None
+    return 1 if numeric.backend().positive(state[0]) else -1
+
+
+def solves(equation: Node, value: Node) -> bool:
+    """Whether `y = value` is the equation solved for one of its symbols, in which it is linear."""
+    left = tree.add([equation.args[0], tree.neg(equation.args[1])])
+    inside = traits(left)
+    if inside.opaque:
+        return False
+    own = traits(value).alone
+    for name in sorted(inside.alone - own):
+        if not own <= inside.alone:
+            break
+        if _is_root(left, name, value):
+            return True
+    for name in sorted(inside.called - own):
+        # f(x) = ... written unsolved is rare; the name of a function is solved for like a letter
+        if len(name) == 1 and name in ("y",):
+            return _is_root(left, name, value)
+    return False
+
+
+def _is_root(left: Node, name: str, value: Node) -> bool:
+    """Whether left vanishes for name := value, and is linear in name with a slope that is not zero."""
+    step = Node("sym", (), "#step")
+    zero = substitute(left, {name: value})
+    one = substitute(left, {name: tree.add([value, step])})
+    two = substitute(left, {name: tree.add([value, step, step])})
+    if same_scalar(zero, tree.ZERO)[0] is not True:
+        return False
+    if same_scalar(two, tree.add([one, one]))[0] is not True:
+        return False
+    return same_scalar(one, tree.ZERO)[0] is False
+
+
+def solved_alike(g: Node, a: Node) -> bool:
+    """`xy = 1` against `y = 1/x`: one side of one equation is a lone letter, and the other equation has it as root."""
+    for one, other in ((g, a), (a, g)):
+        for lone, value in (one.args, one.args[::-1]):
+            if lone.op == "sym" and lone.value not in traits(value).alone and traits(value).alone:
+                left = tree.add([other.args[0], tree.neg(other.args[1])])
+                if lone.value in traits(left).alone and _is_root(left, lone.value, value):
+                    return True
+    return False

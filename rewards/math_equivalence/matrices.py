@@ -1,0 +1,92 @@
+"""Matrices, and what else is one: sums and multiples of matrices, vectors in brackets, `3i - 2j`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rewards.math_equivalence import tree
+from rewards.math_equivalence.expressions import (
+    is_scalar,
+    substitute,
+    traits,
+)
+from rewards.math_equivalence.tree import Node
+
+_ARITHMETIC: Final = frozenset({"add", "mul", "neg", "div"})
+
+
+_AXES: Final = ("i", "j", "k")
+
+
+def holds_matrix(node: Node) -> bool:
+    if node.op == "sym":
+        return ":" in node.value and node.value[-2:] in (":i", ":j", ":k")
+    if node.op not in _ARITHMETIC:
+        return False
+    return any(a.op == "matrix" or holds_matrix(a) for a in node.args)
+
+
+def _along_axes(node: Node) -> tuple[int, int, tuple[Node, ...]] | None:
+    """`3i - 2j` with bold, hatted or arrowed letters as the column of its coefficients."""
+    if node.op not in ("add", "mul", "neg", "sym", "div"):
+        return None
+    names = traits(node).alone
+    if not names or any(":" in n and n.partition(":")[2] not in _AXES for n in names):
+        return None
+    axes = {n: n.partition(":")[2] for n in names if ":" in n}
+    if not axes or len(set(axes.values())) != len(axes):
+        return None
+    width = 3 if "k" in axes.values() else 2
+    cells = []
+    for axis in _AXES[:width]:
+        cells.append(substitute(node, {n: tree.ONE if a == axis else tree.ZERO for n, a in axes.items()}))
+    return width, 1, tuple(cells)
+
+
+def as_matrix(node: Node) -> tuple[int, int, tuple[Node, ...]] | None:
+    """Rows, columns and cells: of a matrix, a sum or a multiple of matrices, a vector in brackets, `3i - 2j`."""
+    if node.op == "matrix":
+        rows, columns, fence = node.value
+        return (rows, columns, node.args) if fence != "|" else None
+    if node.op == "rel" and node.value[0] == "=" and len(node.args) >= 2:
+        return as_matrix(node.args[-1])
+    if node.op in ("tuple", "bracket"):
+        if node.op == "bracket" and node.args and all(a.op == "bracket" for a in node.args):
+            widths = {len(a.args) for a in node.args}
+            if len(widths) == 1:
+                return len(node.args), widths.pop(), tuple(c for a in node.args for c in a.args)
+        return (len(node.args), 1, node.args) if node.args else None
+    if node.op == "list" and len(node.args) == 1:
+        return as_matrix(node.args[0])
+    axes = _along_axes(node)
+    if axes is not None:
+        return axes
+    if node.op == "add":
+        parts = [as_matrix(a) for a in node.args]
+        known = [p for p in parts if p is not None]
+        if len(known) != len(parts) or len({p[:2] for p in known}) != 1:
+            return None
+        cells = tuple(tree.add([p[2][j] for p in known]) for j in range(len(known[0][2])))
+        return known[0][0], known[0][1], cells
+    if node.op == "neg":
+        part = as_matrix(node.args[0])
+        return None if part is None else (part[0], part[1], tuple(tree.neg(c) for c in part[2]))
+    if node.op == "mul":
+        scale = [a for a in node.args if is_scalar(a)]
+        others = [m for a in node.args if not is_scalar(a) and (m := as_matrix(a)) is not None]
+        if len(scale) + len(others) != len(node.args) or not others:
+            return None
+        product = others[0]
+        for right in others[1:]:
+            if product[1] != right[0] or product[0] * product[1] * right[1] > 1000:
+                return None
+            r, k, c = product[0], product[1], right[1]
+            product = (r, c, tuple(
+                tree.add([tree.mul([product[2][i * k + m], right[2][m * c + j]]) for m in range(k)])
+                for i in range(r) for j in range(c)
+            ))  # fmt: skip
+        return product[0], product[1], tuple(tree.mul([*scale, cell]) for cell in product[2])
+    if node.op == "div" and is_scalar(node.args[1]):
+        part = as_matrix(node.args[0])
+        return None if part is None else (part[0], part[1], tuple(tree.div(c, node.args[1]) for c in part[2]))
+    return None
