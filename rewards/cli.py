@@ -161,8 +161,6 @@ def _score(arguments: argparse.Namespace) -> int:
         raise UsageError(f"-o {arguments.out} is the input file itself; choose another name")
     summary = Summary(reward)
     try:
-        if arguments.ray:
-            return _score_on_ray(arguments, reward)
         started = time.perf_counter()
         rows = _scored_rows(arguments, reward, summary)
         _write_rows(arguments, rows)
@@ -201,7 +199,8 @@ def _scored_rows(arguments: argparse.Namespace, reward: Any, summary: Any) -> It
     if arguments.limit is not None:
         source = itertools.islice(source, arguments.limit)
     source = _with_progress(source, arguments.file)
-    while chunk := list(source if whole else itertools.islice(source, CHUNK_ROWS)):
+    score = _on_ray(arguments, reward) if arguments.ray else reward.score
+    while chunk := list(source if whole or arguments.ray else itertools.islice(source, CHUNK_ROWS)):
         plan: list[tuple[BadLine, None] | tuple[None, Any]] = []
         for item in chunk:
             if isinstance(item, BadLine):
@@ -211,7 +210,7 @@ def _scored_rows(arguments: argparse.Namespace, reward: Any, summary: Any) -> It
                 fields = detect_fields(item.data, _pairs(arguments.map), needs=reward.needs)
                 print(f"fields: {fields.describe()}", file=sys.stderr)
             plan.extend((None, sample) for sample in fields.samples(item))
-        results = iter(reward.score([sample for bad, sample in plan if bad is None]))
+        results = iter(score([sample for bad, sample in plan if bad is None]))
         for bad, sample in plan:
             if bad is not None:
                 summary.add_bad_line()
@@ -271,20 +270,13 @@ def _with_progress(source: Iterator[Any], path: str) -> Iterator[Any]:
     return iter(tqdm(source, total=total, unit=" rows", file=sys.stderr, dynamic_ncols=True, leave=False))
 
 
-def _score_on_ray(arguments: argparse.Namespace, reward: Any) -> int:
+def _on_ray(arguments: argparse.Namespace, reward: Any) -> Callable[[Sequence[Any]], Iterator[Any]]:
     try:
-        from rewards.ray_scoring import score_file
+        from rewards import ray_scoring
     except ImportError as error:
         raise UsageError(f"--ray needs Ray Data: pip install 'grpo-rewards[ray]' ({error})") from None
-    summary = score_file(
-        arguments.file,
-        reward.text,
-        out=arguments.out,
-        mapping=_pairs(arguments.map),
-        aliases=_aliases(arguments.config),
-    )
-    print(json.dumps(summary, indent=2), file=sys.stdout if arguments.json else sys.stderr)
-    return OK
+    aliases = _aliases(arguments.config)
+    return lambda samples: ray_scoring.score(samples, reward, aliases)
 
 
 # ---------------------------------------------------------------- diff
