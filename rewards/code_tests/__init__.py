@@ -19,7 +19,7 @@ import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final, Literal, Protocol
 
 from pydantic import Field
@@ -50,6 +50,8 @@ __all__ = ["CodeTests", "CodeTestsParams", "TestsUnreadable", "read_tests", "tes
 
 WALL_SLACK_SECONDS: Final = 2.0
 """How much longer than its CPU limit a program may take where the task names no wall limit."""
+JUDGE_VALUE_BYTES: Final = 256 * 1024 * 1024
+"""Size of one value between the two boxes of the judge; what comes to this process has the smaller `Limits` default."""
 MAX_PARTS_TESTS: Final = 500
 """Most tests listed one by one in a verdict's parts; the counts are always there."""
 
@@ -198,8 +200,11 @@ class CodeTests(Verifier[CodeTestsParams]):
                 "pass allow_in_process=True if the completions can be trusted (never in training)",
             )
         language = tests.language or self.params.language
-        entry_point = tests.entry_point if tests.kind != "stdio" else ""
-        found = extract(sample, language=language, entry_point=entry_point or _imported(tests) or None)
+        try:
+            entry_point = _entry_point(tests)
+        except BrokenScript as error:
+            return Verdict.invalid("tests_broken", str(error))
+        found = extract(sample, language=language, entry_point=entry_point or None)
         if not found.code:
             cut = found.cut or sample.truncated is True
             what = "ended before any program was written" if cut else "holds no program"
@@ -369,6 +374,8 @@ class CodeTests(Verifier[CodeTestsParams]):
         return bench.finish(done)
 
     def _judged(self, sandbox: Sandbox, tests: Tests, plan: JudgePlan, source: str, limits: Limits) -> _Findings:
+        if "value_bytes" not in tests.limits:
+            limits = replace(limits, value_bytes=JUDGE_VALUE_BYTES)
         if plan.runner == "pytest":
             files = {"test_script.py": plan.script.encode()}
             program = Program(files, "test_script.py")
@@ -628,10 +635,12 @@ def _as_defined(entry_point: str, source: str) -> str:
     return entry_point
 
 
-def _imported(tests: Tests) -> str:
-    """The name that pytest files import from the solution first: what the completion has to define."""
-    if tests.kind != "pytest":
-        return ""
+def _entry_point(tests: Tests) -> str:
+    """What the completion has to define, where the tests say so in some way."""
+    if tests.kind == "stdio" or tests.entry_point:
+        return "" if tests.kind == "stdio" else tests.entry_point
+    if tests.kind == "asserts":
+        return next(iter(asserts.plan(tests.script, "")[1].names), "")
     for source in tests.files.values():
         for module in tests.modules:
             match = re.search(rf"^[ \t]*from[ \t]+{re.escape(module)}[ \t]+import[ \t(]+(\w+)", source, re.MULTILINE)
