@@ -62,13 +62,13 @@ _LEFT_OUT: Final = ("site-packages", "test", "tests", "idlelib", "tkinter", "tur
 _PACKAGE: Final = Path(__file__).resolve().parent
 _IMAGE_ROOT: Final = "/opt/sandbox"
 
-DOCKERFILE: Final = f"""\
+DOCKERFILE: Final = """\
 ARG BASE=python:3.12-slim
-FROM ${{BASE}}
-COPY sandboxes {_IMAGE_ROOT}/sandboxes
+FROM ${BASE}
 RUN python3 -m pip install --no-cache-dir pytest
 """
-"""For machines with a registry: `build_image(base="python:3.12-slim")`. Add tool chains for other languages here."""
+"""What `build_image(base=...)` builds, for machines with a registry. A Dockerfile of your own needs a `python3` of 3.11
+or later; tool chains for other languages go there. The zygote's code and the label are added to either."""
 
 
 def _sdk() -> Any:
@@ -118,21 +118,23 @@ def build_image(
     *,
     packages: Sequence[str] = ("pytest",),
     base: str | None = None,
+    dockerfile: str | Path | None = None,
     base_url: str | None = None,
 ) -> str:
     """Makes the image that the docker backend runs, and returns its name.
 
-    Without `base` it is made from the running machine's Python alone (`FROM scratch`, no registry, no network): the
-    interpreter, its standard library, the shared libraries they load, a shell, and `packages` that are installed here.
-    With `base` it is built by Docker from `DOCKERFILE` on that image.
+    Without `base` and `dockerfile` it is made from the running machine's Python alone (`FROM scratch`, no registry, no
+    network): the interpreter, its standard library, the shared libraries they load, a shell, and `packages` that are
+    installed here.
+    With `base` it is built by Docker from `DOCKERFILE` on that image, with `dockerfile` from that file.
 
     Raises:
-        SandboxError: no engine, a package that is not installed, a build that failed.
+        SandboxError: no engine, a package that is not installed, a Dockerfile that cannot be read, a failed build.
     """
     engine = connect(base_url)
     tag = tag or image_name()
-    if base is not None:
-        return _build_from_base(engine, tag, base)
+    if base is not None or dockerfile is not None:
+        return _build_from_dockerfile(engine, tag, base, dockerfile)
     from sandboxes.zygote.client import interpreter_paths
 
     executable, _, _ = interpreter_paths(packages=False)
@@ -150,19 +152,28 @@ def build_image(
     return tag
 
 
-def _build_from_base(engine: Any, tag: str, base: str) -> str:
+def _build_from_dockerfile(engine: Any, tag: str, base: str | None, dockerfile: str | Path | None) -> str:
     docker = _sdk()
+    text = DOCKERFILE
+    if dockerfile is not None:
+        try:
+            text = Path(dockerfile).read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise SandboxError(f"cannot read the Dockerfile {str(dockerfile)!r}: {error}") from None
+    settings = {"python": "python3", "root": _IMAGE_ROOT, "import_path": [], "site": True}
+    text = (
+        f"{text.rstrip()}\nCOPY sandboxes {_IMAGE_ROOT}/sandboxes\nLABEL {LABEL}={json.dumps(json.dumps(settings))}\n"
+    )
     context = io.BytesIO()
     with tarfile.open(fileobj=context, mode="w") as tar:
-        settings = {"python": "python3", "root": _IMAGE_ROOT, "import_path": [], "site": True}
-        text = f"{DOCKERFILE}LABEL {LABEL}={json.dumps(json.dumps(settings))}\n".encode()
-        _add_bytes(tar, "Dockerfile", text)
+        _add_bytes(tar, "Dockerfile", text.encode())
         _add_package(tar, "sandboxes")
     context.seek(0)
+    arguments = {} if base is None else {"BASE": base}
     try:
-        engine.images.build(fileobj=context, custom_context=True, tag=tag, buildargs={"BASE": base}, rm=True)
-    except docker.errors.DockerException as error:
-        raise SandboxError(f"docker build on {base} failed: {str(error)[:300]}") from None
+        engine.images.build(fileobj=context, custom_context=True, tag=tag, buildargs=arguments, rm=True)
+    except (docker.errors.DockerException, TypeError) as error:
+        raise SandboxError(f"docker build of {tag} failed: {str(error)[:300]}") from None
     return tag
 
 

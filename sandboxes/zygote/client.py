@@ -504,6 +504,8 @@ class Pump:
                         talk.outgoing = memoryview(b"")
                         talking = reading
                     if talk.finished:
+                        if talk.broken:
+                            self.kill(self.running[0], talk.broken)
                         if reading:
                             poll.unregister(talk.reads)
                         if writing:
@@ -574,9 +576,8 @@ def classify(box: _Running, tier: str) -> Execution:
         if last.startswith(b"MemoryError"):
             end, limit = Exit.MEMORY_LIMIT, "memory_bytes"
     detail = f"over its limit of {getattr(limits, limit)} {limit}" if limit and hasattr(limits, limit) else ""
-    if killed == "stop":
-        detail = "stopped early"
-        end = Exit.OK
+    if killed == "noise":
+        end, detail = Exit.SIGNAL, "ended: it wrote on the answer channel before it had loaded"
     return Execution(
         exit=end,
         stdout=stdout,
@@ -765,6 +766,10 @@ class _Calls(Conversation):
         if self.finished:
             return
         if not self.loaded:
+            if raw != b'["loaded"]':  # the program wrote on the pipe before its module had loaded
+                self.broken = "noise"
+                self.finished = True
+                return
             self.loaded = True
             self._ask()
             return
