@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from grpo_runner.config import ConfigError, RunConfig, add_flags
+from grpo_runner.retired_arguments import explain
 from rewards.registry import nearest
 
 if TYPE_CHECKING:
@@ -28,10 +29,10 @@ class _Parser(argparse.ArgumentParser):
         known, unknown = self.parse_known_args(args, namespace)
         if unknown:
             flags = [flag for action in self._actions for flag in action.option_strings if flag.startswith("--")]
+            names = [word.split("=")[0] for word in unknown if word.startswith("-")]
             problems = [
-                f"no option {word.split('=')[0]}{nearest(word.split('=')[0], flags)}"
-                for word in unknown
-                if word.startswith("-")
+                f"{name}: {explain(name)}" if explain(name) else f"no option {name}{nearest(name, flags)}"
+                for name in names
             ] or [f"unexpected {' '.join(unknown)!r}"]
             self.error("; ".join(problems))
         return known
