@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import signal
 import time
@@ -248,6 +249,9 @@ def trl_config(config: RunConfig, device: str) -> GRPOConfig:
             "vllm_gpu_memory_utilization": sampling.vllm_memory_share,
             "vllm_enable_sleep_mode": sampling.vllm_sleep,
         }
+        if config.data.max_prompt_tokens is not None:
+            # Else vLLM takes the model's own limit, and its share must hold a cache of that length.
+            vllm["vllm_max_model_length"] = config.data.max_prompt_tokens + sampling.max_new_tokens
         if sampling.vllm_server_url:
             vllm["vllm_server_base_url"] = sampling.vllm_server_url
     # Only the reference model is loaded by TRL; the policy is handed over ready.
@@ -260,7 +264,8 @@ def trl_config(config: RunConfig, device: str) -> GRPOConfig:
         output_dir=str(config.out),
         seed=config.seed,
         use_cpu=not on_gpu,
-        bf16=on_gpu and config.model.dtype in ("auto", "bfloat16") and not config.is_starter,
+        # Also with float32 weights: they are kept for small updates, the arithmetic is bf16 all the same.
+        bf16=on_gpu and config.model.dtype != "float16" and not config.is_starter,
         fp16=on_gpu and config.model.dtype == "float16",
         dataloader_pin_memory=on_gpu,
         per_device_train_batch_size=micro,
@@ -658,4 +663,6 @@ def _quiet(config: RunConfig) -> None:
     transformers.utils.logging.set_verbosity_error()
     if config.is_starter:
         transformers.utils.logging.disable_progress_bar()
+    # TRL prints a whole row for every step in which one has no reward; ours counts them and the watch names the cause.
+    logging.getLogger("trl.trainer.grpo_trainer").setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", category=FutureWarning, module=r"(trl|transformers|accelerate|peft)\..*")
