@@ -19,6 +19,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from rewards.registry import Params, Verifier, register
 from rewards.verdict import Reason, Sample, Verdict
+from rewards.words import first_ink
 
 REASONING_TAGS: Final = frozenset(
     {"think", "thinking", "thought", "thoughts", "reasoning", "reason", "scratchpad", "analysis", "reflection"}
@@ -28,6 +29,7 @@ REASONING_TAGS: Final = frozenset(
 MAX_TAGS: Final = 16
 _TAG_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _BOX: Final = re.compile(r"\\(?:boxed|fbox)(?![A-Za-z])")
+_BOX_BLANKS: Final = dict.fromkeys(map(ord, "{}~"), " ")
 _BRACE: Final = re.compile(r"\\.|[{}]", re.DOTALL)
 
 
@@ -217,7 +219,7 @@ def one_box(text: str, start: int, end: int, truncated: bool | None = None) -> s
             depth -= 1
             if depth == 0:
                 content = text[opened + 1 : brace.start()]
-                if not content.strip(" \t\r\n{}~"):
+                if first_ink(content.translate(_BOX_BLANKS)) is None:
                     return Fault("empty_box", f"\\boxed at {where} is empty")
                 return content.strip()
     if truncated:
@@ -246,25 +248,20 @@ def _outside_fault(text: str, found: list[Tag], mode: str) -> Fault | None:
     """White space alone before and between the blocks, and after them unless the answer belongs there."""
     edges = [0, *(tag.end for tag in found[1::2])]
     for at, before in zip(edges, found[0::2], strict=False):
-        if text[at : before.start].strip():
-            return Fault("text_outside", f"text before {before.text} at {_first_ink(text, at)}")
-    tail = text[found[-1].end :].strip()
-    if mode == "strict" and tail:
-        return Fault("text_outside", f"text after {found[-1].text} at {_first_ink(text, found[-1].end)}")
-    if mode == "think_then_text" and not tail:
+        ink = first_ink(text, at, before.start)
+        if ink is not None:
+            return Fault("text_outside", f"text before {before.text} at {position(text, ink)}")
+    ink = first_ink(text, found[-1].end)
+    if mode == "strict" and ink is not None:
+        return Fault("text_outside", f"text after {found[-1].text} at {position(text, ink)}")
+    if mode == "think_then_text" and ink is None:
         return Fault("no_text_after", f"nothing follows {found[-1].text}; the answer belongs there")
     return None
 
 
-def _first_ink(text: str, offset: int) -> str:
-    while offset < len(text) and text[offset].isspace():
-        offset += 1
-    return position(text, offset)
-
-
 def _empty_fault(text: str, found: list[Tag]) -> Fault | None:
     for opening, closing in zip(found[0::2], found[1::2], strict=True):
-        if not text[opening.end : closing.start].strip():
+        if first_ink(text, opening.end, closing.start) is None:
             return Fault("empty_block", f"{opening.text} at {position(text, opening.start)} holds nothing")
     return None
 
@@ -377,10 +374,10 @@ def _right_tags(text: str, hits: list[Tag], expected: tuple[str, ...]) -> dict[s
         if counts[hit.text] > 1:
             continue
         if hit.text.startswith("</"):
-            inside = text[hits[i - 1].end if i else 0 : hit.start]
+            ink = first_ink(text, hits[i - 1].end if i else 0, hit.start)
         else:
-            inside = text[hit.end : hits[i + 1].start if i + 1 < len(hits) else len(text)]
-        if inside.strip():
+            ink = first_ink(text, hit.end, hits[i + 1].start if i + 1 < len(hits) else len(text))
+        if ink is not None:
             once.append((expected.index(hit.text), hit))
     # The longest chain in order: one stray tag costs itself, not every tag behind it. At most 2 * MAX_TAGS items.
     best: list[list[tuple[int, Tag]]] = []
@@ -482,7 +479,7 @@ class AnswerLine(Verifier[AnswerLineParams]):
         if len(at) > 1:
             return Verdict.scored(0.0, "duplicate_line", f"{len(at)} lines start with {prefix!r}")
         answer = bare[at[0]][len(prefix) :].strip(_MARKS)
-        if not answer:
+        if first_ink(answer) is None:
             return Verdict.scored(0.0, "empty_line", f"nothing follows {prefix!r}")
         if at[0] != len(lines) - 1:
             return Verdict.scored(0.0, "text_after", f"{len(lines) - 1 - at[0]} lines follow the answer line")
@@ -563,7 +560,7 @@ class RegexMatch(Verifier[RegexParams]):
         p = self.params
         text = without_end_tokens(sample.text, p.strip_tokens)
         text = encodable((text[answer_start(text) :] if p.part == "answer" else text).strip())
-        if not text:
+        if first_ink(text) is None:
             return Verdict.scored(0.0, "empty", "nothing to match")
         compiled = safe_pattern(p.pattern, p.ignore_case, p.dot_all)
         hit = compiled.fullmatch(text) if p.match == "full" else compiled.search(text)
@@ -581,6 +578,7 @@ class Fence(NamedTuple):
     language: str
     content: str
     start: int
+    end: int
     closed: bool
 
 
@@ -629,10 +627,10 @@ def fences(text: str) -> list[Fence]:
             mark, language = run, language_name(word.strip("{.}"))
             opened, content_from = line.start(), line.end() + 1
         elif run[0] == mark[0] and len(run) >= len(mark) and not info:
-            out.append(Fence(language, text[content_from : line.start()], opened, True))
+            out.append(Fence(language, text[content_from : line.start()], opened, line.end(), True))
             mark = ""
     if mark:
-        out.append(Fence(language, text[content_from:], opened, False))
+        out.append(Fence(language, text[content_from:], opened, len(text), False))
     return out
 
 
@@ -681,6 +679,6 @@ class FencedCode(Verifier[FencedCodeParams]):
         if not last.closed:
             reason = Reason.TRUNCATED if sample.truncated else "unclosed_fence"
             return Verdict.scored(0.0, reason, "the last fence is never closed")
-        if not last.content.strip():
+        if first_ink(last.content) is None:
             return Verdict.scored(0.0, "empty_fence", "the fence is empty")
         return Verdict.scored(1.0, extracted=last.content)

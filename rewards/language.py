@@ -27,6 +27,7 @@ STRETCH_LETTERS: Final = 60
 SHORTEST_STRETCH: Final = 20
 """A remainder below this is taken for what its script allows."""
 LONGEST_STRETCH: Final = 200
+LONGEST_WORD: Final = 60
 MARGIN: Final = 5.0
 """Another language must beat the target by this much (natural log units) before a stretch counts as foreign."""
 MAX_FORMULA_CHARS: Final = 2000
@@ -123,7 +124,7 @@ _NOT_PROSE: Final = re.compile(
     r"|https?://[^\s<>]{1,2000}|www\.[^\s<>]{1,2000}"
     r"|</?[A-Za-z_][\w.-]{0,40}>|<\|[A-Za-z_]{1,40}\|>"  # tags, special tokens
     r"|\\[A-Za-z]{1,40}"  # LaTeX commands
-    r"|\w{0,80}[\d_]\w{0,80}"  # identifiers and numbers
+    r"|(?<!\w)\w*[\d_]\w*"  # identifiers and numbers; from the start of a word only, or a long one costs its square
 )
 _FORMULAS: Final = (("$$", "$$"), ("\\(", "\\)"), ("\\[", "\\]"), ("$", "$"))
 _TEXT_IN_FORMULA: Final = re.compile(r"\\(?:text|mbox|textbf|textrm|textit)\s?\{([^{}]{0,2000})\}")
@@ -140,7 +141,7 @@ def prose(text: str) -> str:
     at = 0
     for fence in fences(text):
         out.append(text[at : fence.start])
-        at = fence.start + len(fence.content)
+        at = fence.end
     out.append(text[at:])
     return _NOT_PROSE.sub(" ", "".join(_without_formulas("".join(out))))
 
@@ -214,7 +215,12 @@ class _Counter:
     def text(self, text: str) -> Count:
         for sentence in _SENTENCE_END.split(text):
             for run in _RUN.finditer(sentence):
-                self.run(str(run.lastgroup), run.group())
+                script, word = str(run.lastgroup), run.group()
+                if script in _UNSPACED:
+                    for at in range(0, len(word), STRETCH_LETTERS):
+                        self.run(script, word[at : at + STRETCH_LETTERS])
+                elif len(word) <= LONGEST_WORD:  # a longer run is no word of any language
+                    self.run(script, word)
                 if self.letters >= LONGEST_STRETCH:
                     self.flush()
             if self.letters >= STRETCH_LETTERS:

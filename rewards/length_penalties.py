@@ -19,6 +19,7 @@ from pydantic import Field, model_validator
 
 from rewards.registry import Params, Verifier, register
 from rewards.verdict import Reason, Sample, Verdict
+from rewards.words import first_ink
 
 Unit = Literal["tokens", "characters"]
 
@@ -406,7 +407,7 @@ class Finished(Verifier[FinishedParams]):
     example: ClassVar[Mapping[str, Any]] = {"completion": "It is 4.", "truncated": False}
 
     def verify(self, sample: Sample) -> Verdict:
-        if not sample.text[len(sample.prefill) :].strip():
+        if first_ink(sample.text, len(sample.prefill)) is None:
             return Verdict.scored(0.0, "empty", "nothing was written")
         if sample.truncated:
             return Verdict.scored(self.params.truncated_share, Reason.TRUNCATED, "stopped before the end of turn")

@@ -1,4 +1,4 @@
-"""Words of any script: where spaces part them, and character by character where they do not."""
+"""Words of any script: where spaces part them, and character by character where they do not; and what is blank."""
 
 from __future__ import annotations
 
@@ -13,6 +13,21 @@ UNSPACED: Final = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
 )
 """Ranges, for a character class, of scripts that put no spaces between words. (Hangul does.)"""
+
+_INK: Final = re.compile(
+    "[^\\s\\x00-\\x1f\\x7f-\\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0]"
+)
+
+
+def first_ink(text: str, start: int = 0, end: int | None = None) -> int | None:
+    """Offset of the first visible character between two offsets; None when there is only white space and the like.
+
+    A zero-width space is as blank as a space: `<think>\\u200b</think>` is an empty block.
+    """
+    hit = _INK.search(text, start, len(text) if end is None else end)
+    return None if hit is None else hit.start()
+
 
 _UNIT: Final = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+|[^\w\s]")
 LONGEST_WORD: Final = 40
