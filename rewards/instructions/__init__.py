@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Final, Literal
 
 from rewards.instructions import ifbench_types, ifeval_types
 from rewards.instructions.catalogue import CATALOGUE, Given, Instruction, Mode, RowFault, find
-from rewards.instructions.response import MAX_CHARACTERS, DependencyMissing, OfficialResponse, Response, bare
+from rewards.instructions.response import MAX_CHARACTERS, DependencyMissing, OfficialResponse, OverLimit, Response, bare
 from rewards.registry import Params, Verifier, register
 from rewards.verdict import Reason, Sample, Verdict
 
@@ -90,6 +90,8 @@ class InstructionFollowing(Verifier[InstructionParams]):
             faults = [_fault(instruction, args, versions, mode) for instruction, args in asked]
         except DependencyMissing as missing:
             return Verdict.error("missing_dependency", str(missing))
+        except OverLimit as over:
+            return Verdict.scored(0.0, Reason.OVER_LIMIT, str(over), parts=self._parts(asked, None))
         parts = self._parts(asked, faults)
         failed = [(instruction.id, fault) for (instruction, _), fault in zip(asked, faults, strict=True) if fault]
         if not failed:

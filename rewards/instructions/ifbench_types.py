@@ -1146,7 +1146,7 @@ def _reverse_newline_official(response: OfficialResponse, args: Args) -> str:
 # Official: fifty-two times `Zimbabwe` lists the countries of Africa.
 @check("custom:reverse_newline", "fixed")
 def _reverse_newline_fixed(response: Response, args: Args) -> str:
-    names = [re.sub(r"^[^a-z]+|[^a-z)]+$", "", _plain(line).lower()) for line in response.filled_lines]
+    names = [bare(_plain(line).lower()).lstrip("0123456789. )-") for line in response.filled_lines]
     start = next((place for place, name in enumerate(names) if name.startswith("zimbabwe")), None)
     if start is None:
         return "no line with Zimbabwe"

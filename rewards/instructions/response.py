@@ -9,6 +9,7 @@ model that NLTK ships, and NLTK's word tokenizer. Its packages are imported when
 
 from __future__ import annotations
 
+import importlib
 import re
 import string
 from collections.abc import Sequence
@@ -17,6 +18,10 @@ from typing import Any, Final
 
 MAX_CHARACTERS: Final = 400_000
 """Longer responses are not judged instruction by instruction (a scored 0, `over_limit`): some 100,000 tokens."""
+
+MAX_SENTENCE_MARKS: Final = 8_000
+"""More of `.`, `!` and `?` than this, and a response is not split the official way (a scored 0, `over_limit`): NLTK
+takes some 0.1 ms for each. Ordinary prose of 400,000 characters has about 5,000."""
 
 PUNCTUATION: Final = string.punctuation
 _DROP_PUNCTUATION: Final = str.maketrans("", "", PUNCTUATION)
@@ -38,6 +43,10 @@ _ABBREVIATIONS: Final = frozenset(
 # After one of these it ends one where the next word is capitalised.
 _MAY_END: Final = frozenset("etc inc ltd co corp jr sr u.s u.k a.m p.m ph.d b.c a.d al".split())
 _LIST_MARK: Final = re.compile(r"(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4})$")
+
+
+class OverLimit(RuntimeError):
+    """A deterministic budget on the response was crossed; the message names it."""
 
 
 class DependencyMissing(RuntimeError):
@@ -204,7 +213,12 @@ class OfficialResponse(Response):
 
     @cached_property
     def sentences(self) -> list[str]:
-        """`nltk.sent_tokenize` with the English Punkt model. Raises: DependencyMissing."""
+        """`nltk.sent_tokenize` with the English Punkt model. Raises: DependencyMissing, OverLimit."""
+        marks = sum(map(self.text.count, ".!?"))
+        if marks > MAX_SENTENCE_MARKS:
+            raise OverLimit(
+                f"{marks} of . ! ? in the response; at most {MAX_SENTENCE_MARKS} are split the official way"
+            )
         return [str(sentence) for sentence in _punkt().tokenize(self.text)]
 
     @cached_property
@@ -213,7 +227,7 @@ class OfficialResponse(Response):
 
     @cached_property
     def tokens(self) -> list[str]:
-        """`nltk.word_tokenize`: per sentence, the Penn Treebank rules. Raises: DependencyMissing."""
+        """`nltk.word_tokenize`: per sentence, the Penn Treebank rules. Raises: DependencyMissing, OverLimit."""
         tokenizer = _treebank()
         return [str(token) for sentence in self.sentences for token in tokenizer.tokenize(_short_gaps(sentence))]
 
@@ -234,8 +248,8 @@ def _short_gaps(text: str) -> str:
 
 
 def treebank_words(sentence: str) -> list[str]:
-    """One sentence by NLTK's word tokenizer. Raises: DependencyMissing."""
-    return [token for part in _punkt().tokenize(sentence) for token in _treebank().tokenize(_short_gaps(part))]
+    """One sentence by NLTK's word tokenizer. Raises: DependencyMissing, OverLimit."""
+    return OfficialResponse(sentence).tokens
 
 
 @lru_cache(maxsize=1)
@@ -295,10 +309,10 @@ def _language_shares(text: str) -> dict[str, float]:
 def syllables(word: str) -> int:
     """Number of syllables of an English word, by syllapy's dictionary and rules. Raises: DependencyMissing."""
     try:
-        import syllapy
+        count = importlib.import_module("syllapy").count
     except ImportError:
         raise _needs("syllapy", "counting syllables") from None
-    return int(syllapy.count(word))
+    return int(count(word))
 
 
 def is_emoji(text: str) -> bool:
