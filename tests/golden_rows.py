@@ -10,12 +10,13 @@ texts: `[["ab", 3], ["c", 1]]` is `abababc`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 import pytest
-
 from conftest import CASES, read_jsonl
+
 from rewards.registry import get
 from rewards.scoring import judge
 from rewards.verdict import Sample, Status, Verdict
@@ -41,9 +42,8 @@ def hold(row: Mapping[str, Any]) -> None:
     """Assert what the row says."""
     cls, params = get(row["verifier"]), row.get("params", {})
     if "refused" in row:
-        with pytest.raises(ValueError) as refusal:
+        with pytest.raises(ValueError, match=re.escape(row["refused"])):
             cls(**params)
-        assert row["refused"] in str(refusal.value)
         return
     verifier = cls(**params)
     rows = row.get("group", [row])
