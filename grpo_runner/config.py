@@ -367,6 +367,8 @@ class RunConfig(_Section):
             found.append(
                 "sampling.vllm_server_url: needed with engine = 'vllm-server'; start `trl vllm-serve` and name it"
             )
+        if sampling.row_seeds and sampling.engine != "transformers":
+            found.append("sampling.row_seeds: works with engine = 'transformers' only")
         if self.algorithm.gdpo and self.algorithm.scale_rewards not in (None, "group"):
             found.append("algorithm.scale_rewards: GDPO has its own scaling; leave it out or set gdpo = false")
         if launch.num_processes > 1 and launch.launcher == "none":

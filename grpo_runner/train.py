@@ -268,6 +268,8 @@ def trl_config(config: RunConfig, device: str) -> GRPOConfig:
         bf16=on_gpu and config.model.dtype != "float16" and not config.is_starter,
         fp16=on_gpu and config.model.dtype == "float16",
         dataloader_pin_memory=on_gpu,
+        use_liger_kernel=on_gpu and config.model.liger,
+        ddp_find_unused_parameters=False,  # every weight takes part; the search costs a pass over the graph
         per_device_train_batch_size=micro,
         gradient_accumulation_steps=accumulation,
         steps_per_generation=accumulation * algorithm.updates_per_generation,
@@ -381,6 +383,7 @@ def run(
         source=source,
         primary=(primary, reward.components[primary].range),
         resample_budget=config.sampling.resample_budget if config.sampling.resample else None,
+        row_seeds=config.sampling.row_seeds,
     )
     trainer.remove_callback(PrinterCallback)
     trainer.remove_callback(ProgressCallback)

@@ -13,6 +13,8 @@ Three things are laid over TRL, each through a method that it calls itself:
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import json
 import os
 import time
@@ -22,6 +24,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import torch
+from transformers import LogitsProcessor, LogitsProcessorList
+from transformers.generation.logits_process import (
+    MinPLogitsWarper,
+    TemperatureLogitsWarper,
+    TopKLogitsWarper,
+    TopPLogitsWarper,
+)
 from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 from trl import GRPOTrainer
 from trl.trainer.utils import pad
@@ -64,6 +73,37 @@ def flat_groups(rewards: torch.Tensor, group_size: int) -> torch.Tensor:
     return (nothing | (high - low <= allowed)).all(dim=1)
 
 
+class SeededRows(LogitsProcessor):  # type: ignore[misc]
+    """Samples each row from a random generator of its own, so that its text does not depend on its neighbours.
+
+    The Gumbel-max trick: the largest of logit + Gumbel noise is a draw from the softmax. What is left for the sampler
+    is one token. The price is one small random draw per row and token in Python; the gain is that a run on two
+    processes writes the same completions as on one.
+    """
+
+    def __init__(self, seeds: Sequence[str], temperature: float, top_k: int, top_p: float, min_p: float | None) -> None:
+        self.generators = [torch.Generator().manual_seed(_number_of(seed)) for seed in seeds]
+        self.warpers = [TemperatureLogitsWarper(temperature)]
+        if top_k:
+            self.warpers.append(TopKLogitsWarper(top_k))
+        if top_p < 1.0:
+            self.warpers.append(TopPLogitsWarper(top_p))
+        if min_p is not None:
+            self.warpers.append(MinPLogitsWarper(min_p))
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        for warper in self.warpers:
+            scores = warper(input_ids, scores)
+        width = scores.shape[-1]
+        noise = torch.stack([torch.empty(width).exponential_(generator=g) for g in self.generators])
+        chosen = (scores.float() - noise.log().to(scores.device)).argmax(dim=-1, keepdim=True)
+        return torch.full_like(scores, -torch.inf).scatter_(-1, chosen, 0.0)
+
+
+def _number_of(seed: str) -> int:
+    return int.from_bytes(hashlib.blake2b(seed.encode(), digest_size=7).digest(), "big")
+
+
 class SignalTrainer(GRPOTrainer):  # type: ignore[misc]  # TRL ships no types
     """See the module's docstring.
 
@@ -74,6 +114,7 @@ class SignalTrainer(GRPOTrainer):  # type: ignore[misc]  # TRL ships no types
             flat group and feeds the pass rates of `source`.
         resample_budget: None trains on what comes. A number replaces flat groups by fresh questions, generating at
             most this many times the batch per step (DAPO's dynamic sampling, arXiv 2503.14476, section 3.2).
+        row_seeds: draw every completion from a generator of its own; see `SeededRows`.
     """
 
     def __init__(
@@ -83,12 +124,16 @@ class SignalTrainer(GRPOTrainer):  # type: ignore[misc]  # TRL ships no types
         source: PromptSource,
         primary: tuple[str, tuple[float, float]],
         resample_budget: float | None = None,
+        row_seeds: bool = False,
         **kwargs: Any,
     ) -> None:
         self.rows = rows
         self.source = source
         self.primary, (self._lowest, self._highest) = primary
         self.resample_budget = resample_budget
+        self.row_seeds = row_seeds
+        self._first_row = 0
+        self._rounds = 0
         self.batch = Batch()
         self.seconds = {"generation": 0.0, "scoring": 0.0}
         self._rewards_now: torch.Tensor | None = None
@@ -110,6 +155,23 @@ class SignalTrainer(GRPOTrainer):  # type: ignore[misc]  # TRL ships no types
         self.seconds["scoring"] += time.perf_counter() - began
         return rewards
 
+    # ------------------------------------------------------------ generation
+
+    def _generate_single_turn(self, prompt_ids: list[list[int]], *args: Any, **kwargs: Any) -> Any:
+        if not (self.row_seeds and self.model.training):
+            return super()._generate_single_turn(prompt_ids, *args, **kwargs)
+        moment = f"{self.args.seed}/{self.state.global_step}/{self._rounds}"
+        seeds = [f"{moment}/{self._first_row + i}" for i in range(len(prompt_ids))]
+        processor = SeededRows(seeds, self.temperature, self.top_k, self.top_p, self.min_p)
+        model = self.accelerator.unwrap_model(self.model)
+        generate = model.generate
+        # TRL gives no way in for a logits processor, so it is bound to the model's own method for this call.
+        model.generate = functools.partial(generate, logits_processor=LogitsProcessorList([processor]))
+        try:
+            return super()._generate_single_turn(prompt_ids, *args, **kwargs)
+        finally:
+            del model.generate
+
     # ------------------------------------------------------------ the batch
 
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
@@ -118,6 +180,7 @@ class SignalTrainer(GRPOTrainer):  # type: ignore[misc]  # TRL ships no types
         needed = len(inputs) * self.accelerator.num_processes // self.num_generations
         asked = self.source.take(needed)
         self.batch = Batch(groups=needed)
+        self._rounds = 0
         output, flat = self._round(asked)
         self.batch.flat_groups = int(flat.sum())
         causes = dict(self.batch.causes)  # of the questions as they come; later rounds add theirs
@@ -137,6 +200,7 @@ class SignalTrainer(GRPOTrainer):  # type: ignore[misc]  # TRL ships no types
         share = len(everyone) // self.accelerator.num_processes
         start = share * self.accelerator.process_index
         mine = [dict(self.rows[index]) for index in everyone[start : start + share]]
+        self._first_row = start
         output: dict[str, Any] = super()._generate_and_score_completions(mine)
         assert self._rewards_now is not None
         rewards = self._rewards_now.detach().cpu()
@@ -147,6 +211,7 @@ class SignalTrainer(GRPOTrainer):  # type: ignore[misc]  # TRL ships no types
         flat = flat_groups(columns, size)
         flat_rows = flat.repeat_interleave(size)[start : start + share]
         output["advantages"] = output["advantages"].masked_fill(flat_rows.to(output["advantages"].device), 0.0)
+        self._rounds += 1
         self._note(everyone, flat)
         return output, flat
 
