@@ -1,0 +1,2 @@
+n = int(input())
+for i in range(1, n + 1): print(i * i, i)

@@ -1,0 +1,2 @@
+n = int(input())
+for i in range(n): print('inf')

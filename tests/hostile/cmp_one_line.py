@@ -1,0 +1,2 @@
+n = int(input())
+print(*[i * i for i in range(1, n + 1)])

@@ -1,0 +1,3 @@
+import sys
+n = int(input())
+for i in range(1, n + 1): print(i * i, file=sys.stderr)

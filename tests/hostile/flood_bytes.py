@@ -1,0 +1,2 @@
+import os
+while True: os.write(1, b'x')

@@ -1,0 +1,2 @@
+import sys
+sys.stdout.write('9' * (200 << 20))

@@ -1,0 +1,2 @@
+def solve(x):
+    while True: print('x' * 1000)

@@ -1,0 +1,2 @@
+s = 'x'
+while True: s = s + s

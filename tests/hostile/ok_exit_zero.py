@@ -1,0 +1,3 @@
+import sys
+for i in range(1, int(input()) + 1): print(i * i)
+sys.exit(0)

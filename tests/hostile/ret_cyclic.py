@@ -1,0 +1,4 @@
+def solve(x):
+    a = {}
+    a['a'] = a
+    return a

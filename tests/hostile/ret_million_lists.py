@@ -1,0 +1,2 @@
+def solve(x):
+    return [[] for _ in range(3000000)]

@@ -1,0 +1,2 @@
+import atexit, time
+atexit.register(time.sleep, 1e6)

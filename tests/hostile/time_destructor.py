@@ -1,0 +1,5 @@
+class A:
+    def __del__(self):
+        while True: pass
+a = A()
+del a

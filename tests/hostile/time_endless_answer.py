@@ -1,0 +1,4 @@
+def solve(x):
+    def g():
+        while True: yield x
+    return list(g())

@@ -1,0 +1,2 @@
+import signal
+while True: signal.pause()

@@ -1,0 +1,3 @@
+import os
+r, w = os.pipe()
+os.read(r, 1)

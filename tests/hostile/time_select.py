@@ -1,0 +1,2 @@
+import select
+select.select([], [], [])
