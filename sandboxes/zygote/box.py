@@ -150,6 +150,7 @@ def _report_exception() -> int:
 def _begin(header: dict[str, Any]) -> None:
     _standard_streams()
     random.seed(0)  # same program, same run
+    sys.set_int_max_str_digits(0)  # a contest program may print 10**5000; its time limit bounds what that costs
     sys.path.insert(0, os.getcwd())
     sys.argv = [header["entry"], *header.get("args", ())]
 
