@@ -6,9 +6,11 @@ With `trainer`, `callbacks` and `evaluate`, which it alone uses, this is the onl
 from __future__ import annotations
 
 import contextlib
+import copy
 import json
 import logging
 import os
+import shutil
 import signal
 import time
 import warnings
@@ -105,13 +107,56 @@ def device_of(config: RunConfig) -> str:
     return "cuda" if available and config.device != "cpu" else "cpu"
 
 
+def model_name(config: RunConfig) -> str:
+    """What transformers loads: the bundled starter, a folder, a Hub id, or a GGUF file made into a folder.
+
+    Raises:
+        ModelError: a GGUF file that cannot be read.
+    """
+    if config.model.name is None:
+        return str(CHECKPOINT)
+    if not config.model.name.endswith(".gguf"):
+        return config.model.name
+    return str(_from_gguf(Path(config.model.name), config.out / "base"))
+
+
+def _from_gguf(file: Path, folder: Path) -> Path:
+    """The weights of a GGUF file as an ordinary model folder, written once.
+
+    transformers reads GGUF, but what it reads calls itself quantised and cannot be saved; so a plain model is built
+    from the same config and given the same weights.
+    """
+    if (folder / "config.json").is_file():
+        return folder
+    if not file.is_file():
+        raise ModelError(f"model.name: {file}: no such file")
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(str(file.parent), gguf_file=file.name)
+        read = AutoModelForCausalLM.from_pretrained(str(file.parent), gguf_file=file.name, dtype=torch.float32)
+        plain_config = copy.deepcopy(read.config)
+        if hasattr(plain_config, "quantization_config"):
+            del plain_config.quantization_config
+        plain = type(read)(plain_config)
+        plain.load_state_dict(read.state_dict())
+    except ImportError as error:
+        raise ModelError(f"model.name: a GGUF file needs the package gguf; pip install gguf ({error})") from None
+    except Exception as error:
+        raise ModelError(_cannot_load(str(file), error)) from None
+    part = folder.with_name(folder.name + ".part")
+    shutil.rmtree(part, ignore_errors=True)
+    plain.save_pretrained(part)
+    tokenizer.save_pretrained(part)
+    os.replace(part, folder)
+    return folder
+
+
 def load_tokenizer(config: RunConfig) -> Any:
     """The tokenizer of the model, through transformers.
 
     Raises:
         ModelError: it cannot be loaded.
     """
-    name = str(CHECKPOINT) if config.model.name is None else config.model.name
+    name = model_name(config)
     try:
         tokenizer = AutoTokenizer.from_pretrained(
             name, revision=config.model.revision, trust_remote_code=config.model.trust_remote_code
@@ -130,7 +175,7 @@ def load_model(config: RunConfig, device: str) -> Any:
     Raises:
         ModelError: it cannot be loaded, or a package that it needs is missing.
     """
-    name = str(CHECKPOINT) if config.model.name is None else config.model.name
+    name = model_name(config)
     dtype = {
         "auto": torch.float32 if device == "cpu" or config.is_starter else torch.bfloat16,
         "float32": torch.float32,
@@ -216,7 +261,7 @@ def context_length(config: RunConfig) -> int | None:
     Raises:
         ModelError: the config cannot be loaded.
     """
-    name = str(CHECKPOINT) if config.model.name is None else config.model.name
+    name = model_name(config)
     try:
         loaded = AutoConfig.from_pretrained(
             name, revision=config.model.revision, trust_remote_code=config.model.trust_remote_code
