@@ -246,9 +246,9 @@ def _quick(g: Quick, a: Quick, policy: Policy) -> Decision:
     if gm != am and (gm == "%" or am == "%"):
         if "$" in (gm, am) or "°" in (gm, am):
             return Decision(False, "unit_mismatch")
-        share = x / 100 if gm == "%" else x
+        share = Fraction(x) / 100 if gm == "%" else x
         other = Fraction(y) / 100 if am == "%" else y
-        if Fraction(share) == other or (policy.percent == "either" and x == y):
+        if share == other or (policy.percent == "either" and x == y):
             return Decision(True, "equal_percent")
         return Decision(False, "value_differs")
     if gm != am and "$" in (gm, am) and "°" in (gm, am):

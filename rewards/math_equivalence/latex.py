@@ -220,7 +220,8 @@ class _Parser:
             token = self.toks[self.i]
             if token.kind == "c" and token.text in ("pmod", "mod", "pod"):
                 self.i += 1
-                node = _congruence(node, self.argument())
+                modulus = self.number() if self.toks[self.i].kind == "n" else self.argument()
+                node = _congruence(node, modulus)
             elif token.kind == "o" and token.text == "(" and self.mod_ahead():
                 self.i += 2
                 modulus = self.sum()
@@ -1685,6 +1686,8 @@ class _Parser:
             closer = closers[0]  # forgotten at the very end
         else:
             self.fail("a bracket that does not close")
+        if node.op == "list" and not node.args:
+            self.fail("empty brackets")
         if node.op == "list":
             elements = node.args
             if len(elements) == 2 and node.value != "or":
@@ -1702,8 +1705,6 @@ class _Parser:
             if opener == "]" or closer == "[" or (opener == "(" and closer == "]") or (opener == "[" and closer == ")"):
                 self.fail("unlike brackets")
             return Node("tuple", elements)
-        if node.op == "list" and not node.args:
-            self.fail("empty brackets")
         if (opener == "(" and closer == "]") or (opener == "[" and closer == ")"):
             self.fail("unlike brackets")
         if opener == "⟨":
