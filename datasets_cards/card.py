@@ -48,6 +48,7 @@ class Card(BaseModel):
         id_column: dotted path of the row's own id; without one, ids are `<name>/<split>/<index>`.
         unique_by: dotted path; only the first row with each value counts (for sets that repeat their rows).
         prompt: column of the prompt (text, or chat messages), or a template such as `Use {nums} to make {target}.`
+            with dotted paths in its places; a list is shown with commas.
         instruction: text added below the prompt, so that what is asked for is what the reward looks for.
         gold, tests: column and reader; a card has at least one of the two.
         reward: the default reward expression.
@@ -162,7 +163,7 @@ class Card(BaseModel):
         return self.splits[name]
 
     def sample(self, row: Row, *, split: str, index: int) -> Sample:
-        """The row as a `Sample` without a completion; the raw columns that are not the prompt stand in `meta`.
+        """The row as a `Sample` without a completion; the card's columns, but for the prompt, stand in `meta`.
 
         Raises:
             UnusableRow: the row cannot be judged; the message says why.
@@ -177,7 +178,8 @@ class Card(BaseModel):
             gold=GOLD_READERS[self.gold.reader](row, self.gold.column) if self.gold else None,
             tests=TEST_READERS[self.tests.reader](row, self.tests.column) if self.tests else None,
             task=self.name,
-            meta={key: value for key, value in row.items() if key != self.prompt},
+            # Only what the card names: OpenR1-Math brings the full text of several generations with every row.
+            meta={name: row[name] for name in self.columns if name != self.prompt and name in row},
         )
 
     def _prompt(self, row: Row) -> str | list[dict[str, Any]]:

@@ -27,12 +27,15 @@ class UnusableRow(ValueError):
 
 
 def at(row: Row, path: str) -> Any:
-    """The value at a dotted path such as `reward_model.ground_truth`; None where a step is absent."""
+    """The value at a dotted path such as `reward_model.ground_truth` or `test_list.0`; None where a step is absent."""
     value: Any = row
     for step in path.split("."):
-        if not isinstance(value, Mapping):
+        if isinstance(value, Mapping):
+            value = value.get(step)
+        elif step.isdigit() and isinstance(value, Sequence) and not isinstance(value, str) and int(step) < len(value):
+            value = value[int(step)]
+        else:
             return None
-        value = value.get(step)
     return value
 
 
@@ -106,33 +109,28 @@ def last_box(row: Row, path: str) -> str:
     raise UnusableRow(f"{path} has a box whose brace is never closed")
 
 
-def check_function(row: Row, path: str) -> dict[str, Any]:
-    """HumanEval: a script that defines `check(candidate)`; the call to it is added here, once."""
-    script, entry = at(row, path), at(row, "entry_point")
-    if not isinstance(script, str) or "def check(" not in script:
-        raise UnusableRow(f"{path} does not define check(candidate)")
-    if not isinstance(entry, str) or not entry.isidentifier():
-        raise UnusableRow(f"entry_point is {entry!r}; allowed: the name of the function under test")
-    return {"kind": "asserts", "script": f"{script.rstrip()}\n\ncheck({entry})\n", "entry_point": entry}
+def code_tests(row: Row, path: str) -> dict[str, Any]:
+    """HumanEval (`test`, `entry_point`) and MBPP (`test_list`, `test_setup_code`), as `rewards.code_tests` reads them.
 
+    What names which data set, and which function MBPP's asserts are about, is known there and nowhere else.
+    """
+    from rewards.code_tests.shapes import TestsUnreadable, read_tests, tests_of_row
 
-_WRAPPERS: Final = r"(?:(?:set|sorted|list|tuple|abs|round|str|math\.isclose)\s*\(\s*)*"
-_CALLED: Final = re.compile(rf"\bassert\s+\(*\s*(?:not\s+)?{_WRAPPERS}([A-Za-z_]\w*)\s*\(")
-
-
-def assert_list(row: Row, path: str) -> dict[str, Any]:
-    """MBPP: a list of assert statements with optional set-up code; the first one tells the entry point."""
-    asserts = at(row, path)
-    if isinstance(asserts, str) or not isinstance(asserts, Sequence) or not asserts:
-        raise UnusableRow(f"{path} is {asserts!r}; allowed: a list of assert statements")
-    lines = [str(line).strip() for line in asserts]
-    if bad := [line for line in lines if not line.startswith("assert")]:
-        raise UnusableRow(f"{path} holds {bad[0][:60]!r}, which is no assert statement")
-    setup = at(row, "test_setup_code") or "\n".join(at(row, "test_imports") or ())
-    script = "\n".join([*([setup.rstrip()] if setup else []), *lines]) + "\n"
-    tests: dict[str, Any] = {"kind": "asserts", "script": script}
-    if found := _CALLED.match(lines[0]):
-        tests["entry_point"] = found[1]
+    tests_column, entry_point = at(row, path), at(row, "entry_point")
+    lines = isinstance(tests_column, list) and all(isinstance(line, str) for line in tests_column)
+    if not tests_column or not (lines or isinstance(tests_column, str)):
+        raise UnusableRow(f"{path} is {str(tests_column)[:60]!r}; allowed: a script, or a list of assert statements")
+    named = {path: tests_column}
+    if isinstance(entry_point, str):
+        named["entry_point"] = entry_point
+    setup = at(row, "test_setup_code")
+    if isinstance(setup, str):
+        named["test_setup_code"] = setup
+    try:
+        tests = tests_of_row(named)
+        read_tests(tests)
+    except TestsUnreadable as fault:
+        raise UnusableRow(f"{path}: {fault}") from None
     return tests
 
 
@@ -147,17 +145,32 @@ def instructions(row: Row, path: str) -> dict[str, Any]:
         raise UnusableRow(f"{path} is {ids!r}; allowed: a list of instruction ids")
     if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != len(ids):
         raise UnusableRow(f"kwargs must be a list with one mapping for each of the {len(ids)} instruction ids")
+    if not all(item is None or isinstance(item, Mapping) for item in given):
+        raise UnusableRow("kwargs holds something else than mappings of argument names")
     kwargs = [{k: v for k, v in (item or {}).items() if v is not None} for item in given]
     return {"kind": "instructions", "instruction_id_list": list(ids), "kwargs": kwargs}
+
+
+def countdown(row: Row, path: str) -> dict[str, Any]:
+    """The numbers game: a target and the numbers that make it (`numbers` or `nums`)."""
+    target, numbers = at(row, path), at(row, "numbers") or at(row, "nums")
+    whole = isinstance(numbers, Sequence) and not isinstance(numbers, str)
+    if not _is_number(target) or not whole or not all(map(_is_number, numbers)):
+        raise UnusableRow(f"{path} is {target!r} with numbers {numbers!r}; allowed: a number, and a list of numbers")
+    return {"target": target, "numbers": list(numbers)}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 GOLD_READERS: Final[Mapping[str, Callable[[Row, str], Any]]] = {
     "plain": plain,
     "number_after_hashes": number_after_hashes,
     "last_box": last_box,
+    "countdown": countdown,
 }
 TEST_READERS: Final[Mapping[str, Callable[[Row, str], dict[str, Any]]]] = {
-    "check_function": check_function,
-    "assert_list": assert_list,
+    "code_tests": code_tests,
     "instructions": instructions,
 }

@@ -339,8 +339,8 @@ def test_official_sentences_are_those_of_nltk() -> None:
 
 # ---------------------------------------------------------------- hostile text
 
-UNITS = ["a", " ", "\n", "\n ", "*", "**", ". ", "a.)", "<<", ">>", "[", "{", '"', "- ", " *** ", "! ", "A. B. ", "Mr. ",
-         "Question 1 ", "'\"", "<i>", "a,b\n", "a@", "word ", "p. s", "漢", "😀", "_", "1,"]  # fmt: skip
+UNITS = ["a", " ", "\n", "\n ", "*", "**", ". ", "a.)", "<<", ">>", "[", "{", '"', "- ", " *** ", "! ", "A. B. ",
+         "Mr. ", "Question 1 ", "'\"", "<i>", "a,b\n", "a@", "word ", "p. s", "漢", "😀", "_", "1,"]  # fmt: skip
 
 
 def _fill(unit: str, length: int) -> str:
