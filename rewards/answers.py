@@ -630,7 +630,7 @@ def _statement_end(text: str, start: int, end: int) -> int:
             return at
         if c == "$" or (c == "\\" and text.startswith("\\(", at)):
             stop = _formula_end(text, at, end)
-            if stop > 0 and "\n" not in text[at:stop] and (c == "\\" or ". " not in text[at:stop]):
+            if stop > 0 and "\n\n" not in text[at:stop] and (c == "\\" or ". " not in text[at:stop]):
                 at = stop
                 continue
         if c == "\\":
