@@ -306,7 +306,8 @@ class CodeTests(Verifier[CodeTestsParams]):
         calls_plan, judge_plan = asserts.plan(tests.script, tests.entry_point)
         if calls_plan is not None and not tests.in_process:
             names, plan_calls, plan_rounds = self._picked_plan(calls_plan)
-            by_calls = self._called(sandbox, found.program, names, plan_calls, plan_rounds, limits)
+            source = found.program + calls_plan.suffix
+            by_calls = self._called(sandbox, source, names, plan_calls, plan_rounds, limits)
             if by_calls is not None:
                 return by_calls
         return self._judged(sandbox, tests, judge_plan, found.program, limits)
@@ -560,9 +561,12 @@ class _Bench:
 
     def _call(self, index: int) -> str:
         call = self.calls[index]
-        args = [show(arg, 40) for arg in call.args[:6]]
+        name, given = call.entry_point, call.args
+        if name == asserts.CHANGED_NAME:
+            name, given = call.args
+        args = [show(arg, 40) for arg in given[:6]]
         args += [f"{key}={show(value, 40)}" for key, value in list(call.kwargs.items())[:6]]
-        return f"{call.entry_point}({', '.join(args)})"
+        return f"{name}({', '.join(args)})"
 
     def _gave(self, each: _Round) -> str:
         told = [f"{self._call(index)} gave {show(self.values[index])}" for index in sorted(each.needs)[:2]]
@@ -601,12 +605,10 @@ class _Bench:
         """The program was over before it answered call `index`: the tests that wait for it, and no others, fail."""
         waiting = [each.test for after, group in self.waiting.items() if after > index for each in group]
         first = min(waiting, default=len(self.left) - 1)
-        if result.status is CallStatus.LIMIT or execution.exit in _LIMIT_REASONS:
-            where = f" in {self._call(index)}" if result.status is CallStatus.LIMIT else ""
-        else:
-            where = ""
+        where = f" in {self._call(index)}" if result.status is CallStatus.LIMIT else ""
         reason = _LIMIT_REASONS.get(execution.exit) or _exit_reason(execution)
-        if execution.exit is Exit.OK or (result.status is CallStatus.LIMIT and execution.exit is Exit.NONZERO):
+        silent = execution.exit is Exit.NONZERO and not execution.stderr.strip()  # no traceback: it left by itself
+        if execution.exit is Exit.OK or silent or (result.status is CallStatus.LIMIT and reason == "runtime_error"):
             reason = "exited_early"
         self.findings.fail(first, reason, _exit_detail(execution) + where)
 

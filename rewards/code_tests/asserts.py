@@ -35,6 +35,20 @@ MAX_ITEMS: Final = 1_000_000
 MAX_SAME_HASH: Final = 64
 
 
+CHANGED_NAME: Final = "_arguments_after"
+CHANGED_SOURCE: Final = f"""
+
+def {CHANGED_NAME}(name, args):
+    found = globals()[name.partition(".")[0]]
+    if "." in name:
+        found = getattr(found(), name.partition(".")[2])
+    found(*args)
+    return args
+"""
+"""Stands after the candidate's program where a script calls a function for what it does to its arguments. It runs in
+the candidate's box and sends data like anything there."""
+
+
 class BrokenScript(ValueError):
     """A test script that does not parse."""
 
@@ -98,6 +112,11 @@ class CallPlan:
     tests: tuple[str, ...]
     calls: tuple[Call, ...]
     rounds: tuple[Round, ...]
+
+    @property
+    def suffix(self) -> str:
+        """What the candidate's program needs at its end."""
+        return CHANGED_SOURCE if any(call.entry_point == CHANGED_NAME for call in self.calls) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +343,7 @@ class _Reader:
                 pass  # looked at where it is called
             case ast.Pass() | ast.Expr(value=ast.Constant() | ast.Name()):
                 pass
-            case ast.Expr(value=ast.Call() as call) if self.inlined(call):
+            case ast.Expr(value=ast.Call() as call) if self.inlined(call) or self.changing(call):
                 pass
             case ast.Import():
                 for alias in node.names:
@@ -370,6 +389,25 @@ class _Reader:
             self.values.pop(parameters.args[0].arg, None)
             self.candidate[parameters.args[0].arg] = target
         self.block(function.body)
+        return True
+
+    def changing(self, call: ast.Call) -> bool:
+        """`f(xs)` on its own: the call is made for what it does to `xs`, which is asked for in return.
+
+        Only here: an argument of a call inside an assert keeps the script's value, or a candidate could rewrite the
+        input that the reference answer is computed from (`assert f(xs) == reference(xs)`).
+        """
+        target = self.target(call.func)
+        if target is None or any(isinstance(arg, ast.Starred) for arg in call.args) or call.keywords:
+            return False
+        args = [self.value(arg) for arg in call.args]
+        if not all(_plain(value) for value in args):
+            raise NotPlain(f"line {call.lineno}: an argument that is not plain data")
+        hole = ast.Constant(value=_Hole(len(self.calls)))  # type: ignore[arg-type]
+        self.calls.append(Call(CHANGED_NAME, (target, args)))
+        for i, (node, value) in enumerate(zip(call.args, args, strict=True)):
+            if isinstance(node, ast.Name) and isinstance(value, list | dict | set):
+                self.bind(node.id, _Later(ast.Subscript(value=hole, slice=ast.Constant(i), ctx=ast.Load()), {}))
         return True
 
     def bind(self, name: str, value: Any) -> None:
