@@ -23,7 +23,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -306,6 +307,35 @@ def run_row(sandbox: Sandbox, row: Row, canaries: Canaries, partner: Row | None 
     if outcome.left and settle < 1:
         time.sleep(1.0 - settle)
         outcome.left = processes_left(sandbox)
+    return outcome
+
+
+def run_at_once(sandbox: Sandbox, rows: Sequence[Row], canaries: Canaries, threads: int) -> list[Outcome]:
+    """Runs rows beside each other, as a training step does. Marks are told apart by their names; a connection or a
+    process that is left cannot be, and stands on the first outcome."""
+    with ThreadPoolExecutor(threads) as pool:
+        outcomes = list(pool.map(lambda row: _judge_row(sandbox, row), rows))
+    time.sleep(1.0)
+    by_id = {outcome.row.id: outcome for outcome in outcomes}
+    for mark in canaries.take():
+        by_id.get(mark.removeprefix("mark "), outcomes[0]).reached.append(mark)
+    outcomes[0].left = processes_left(sandbox)
+    return outcomes
+
+
+def _judge_row(sandbox: Sandbox, row: Row) -> Outcome:
+    outcome = Outcome(row)
+    started = time.monotonic()
+    for form in row.forms:
+        try:
+            passed, execution = judge_form(sandbox, row.source, form)
+        except SandboxError as error:
+            outcome.trouble = f"{form}: {error}"
+            continue
+        if execution.exit is Exit.SANDBOX_ERROR:
+            outcome.trouble = f"{form}: {execution.detail}"
+        outcome.passed[form], outcome.exits[form] = passed, execution.exit.value
+    outcome.seconds = time.monotonic() - started
     return outcome
 
 
@@ -614,12 +644,3 @@ def _report_catalogue(sandbox: Sandbox, folder: Path, canaries: Canaries, write:
     for problem in problems:
         write(problem)
     return sum(problem.startswith("FAULT") for problem in problems)
-
-
-@contextmanager
-def opened(sandbox: Sandbox) -> Iterator[Sandbox]:
-    """Closes the sandbox at the end."""
-    try:
-        yield sandbox
-    finally:
-        sandbox.close()

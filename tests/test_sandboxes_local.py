@@ -778,3 +778,22 @@ def test_warm_imports_are_there_at_once() -> None:
     with LocalSandbox(workers=1, warm=("numpy",)) as sandbox:
         execution = sandbox.run(_python(source))
     assert execution.stdout == b"True 3\n", execution.stderr[-300:]
+
+
+def test_one_box_may_idle_while_the_other_works() -> None:
+    """A solution that loads for long, tests that compute for long: neither is idle time of the other."""
+    hogs = [
+        subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"]) for _ in range(2 * (os.cpu_count() or 1))
+    ]
+    busy = "import time\nend = time.process_time() + 0.6\nwhile time.process_time() < end: pass\n"
+    try:
+        with LocalSandbox(workers=1) as sandbox:
+            limits = Limits(cpu_seconds=1.5, wall_seconds=1.5)
+            judged = sandbox.judge(
+                _python(f"{busy}assert f(1) == 1\n"), _python(f"{busy}def f(x): return x"), ("f",), limits
+            )
+    finally:
+        for hog in hogs:
+            hog.kill()
+            hog.wait()
+    assert judged.all_passed, judged

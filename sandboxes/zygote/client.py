@@ -22,7 +22,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -921,11 +921,16 @@ def run_judge(
             return _judged(talk, execution, execution)
         ask_read, ask_write = os.pipe()
         answer_read, answer_write = os.pipe()
+        for_tests, for_solution = limits, limits
+        if tests_zygote is not solution_zygote:
+            # one box idles while the other works, and neither zygote sees the other's
+            for_tests = replace(limits, wall_seconds=limits.wall_seconds * 4)
+            for_solution = replace(limits, wall_seconds=limits.wall_seconds + limits.cpu_seconds)
         test_box = pump.start(
             tests_zygote,
             "tests",
             _job(header, files),
-            limits,
+            for_tests,
             stdin=_stdin_of(tests),
             extra=[answer_read, ask_write, verdict_write],
         )
@@ -934,7 +939,7 @@ def run_judge(
             solution_zygote,
             "calls",
             _job(served | {"module": (modules or ("solution",))[0]}, solution.files),
-            limits,
+            for_solution,
             stdin=_stdin_of(solution),
             extra=[ask_read, answer_write],
         )

@@ -17,6 +17,7 @@ Walls, by option `walls`:
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import gc
 import json
@@ -24,9 +25,9 @@ import math
 import os
 import resource
 import select
-import shutil
 import signal
 import socket
+import stat
 import sys
 import time
 from typing import Any, Final
@@ -275,7 +276,7 @@ class Server:
             for descriptor in (*descriptors, report_read, report_write):
                 os.close(descriptor)
             if scratch and self.walls != "container":
-                shutil.rmtree(scratch, ignore_errors=True)
+                _remove_tree(scratch)
             self._send({"id": number, "setup": f"a box could not be started: {error}", "status": 0})
             return
         if pid == 0:
@@ -443,6 +444,9 @@ class Server:
             self.kill(running, "disk_bytes")
         elif now >= running.deadline:
             waiting = self._waited(running)
+            for other in self.boxes.values():  # the other half of a judgement: one waits while the other works
+                if other is not running:
+                    waiting += other.cpu + self._waited(other)
             elapsed = now - running.started
             left = min(limits["wall_seconds"] - (elapsed - waiting), running.last_start - now)
             if left > 0.001:
@@ -581,18 +585,26 @@ class Server:
             pass
 
 
-def _tree_bytes(root: str, most_entries: int = 4096) -> int:
-    """Bytes below `root`, without following links; a tree of too many entries counts as endless."""
-    total, entries, todo = 0, 0, [root]
+_ENDLESS: Final = 1 << 62
+_MOST_ENTRIES: Final = 4096
+_MOST_DEPTH: Final = 128
+
+
+def _tree_bytes(root: str) -> int:
+    """Bytes below `root`, without following links; a tree of too many entries or too deep counts as endless."""
+    total, entries, todo = 0, 0, [(root, 0)]
     while todo:
+        folder, depth = todo.pop()
+        if depth > _MOST_DEPTH:
+            return _ENDLESS
         try:
-            with os.scandir(todo.pop()) as listing:
+            with os.scandir(folder) as listing:
                 for entry in listing:
                     entries += 1
-                    if entries > most_entries:
-                        return 1 << 62
+                    if entries > _MOST_ENTRIES:
+                        return _ENDLESS
                     if entry.is_dir(follow_symlinks=False):
-                        todo.append(entry.path)
+                        todo.append((entry.path, depth + 1))
                     else:
                         total += entry.stat(follow_symlinks=False).st_blocks * 512
         except OSError:
@@ -600,21 +612,64 @@ def _tree_bytes(root: str, most_entries: int = 4096) -> int:
     return total
 
 
+def _empty_tree(root: str) -> None:
+    """Deletes everything below `root`, folders without permissions and folders nested without end included.
+
+    Never recursive and never with a long path: what lies in a folder is moved up beside it, then the folder is empty.
+    The programs that made it are dead by now.
+    """
+    top = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    moved = 0
+    try:
+        while names := os.listdir(top):
+            before = moved
+            removed = 0
+            for name in names:
+                try:
+                    os.unlink(name, dir_fd=top)
+                    removed += 1
+                    continue
+                except IsADirectoryError:
+                    pass
+                except OSError as error:
+                    if error.errno != errno.EPERM:  # what unlink says of a folder on some systems
+                        continue
+                try:
+                    os.chmod(name, 0o700, dir_fd=top)
+                    inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=top)
+                except OSError:
+                    continue
+                try:
+                    for child in os.listdir(inner):
+                        moved += 1
+                        try:
+                            if stat.S_ISDIR(os.stat(child, dir_fd=inner, follow_symlinks=False).st_mode):
+                                os.chmod(child, 0o700, dir_fd=inner)  # moving a folder writes to it
+                                os.rename(child, f".moved-{moved}", src_dir_fd=inner, dst_dir_fd=top)
+                            else:
+                                os.unlink(child, dir_fd=inner)
+                        except OSError:
+                            continue
+                    os.rmdir(name, dir_fd=top)
+                    removed += 1
+                except OSError:
+                    continue
+                finally:
+                    os.close(inner)
+            if not removed and moved == before:
+                return  # what is left cannot be removed
+    finally:
+        os.close(top)
+
+
 def _remove_tree(root: str) -> None:
-    """Deletes a scratch directory, folders without permissions included."""
-
-    def open_up(_function: Any, path: str, _error: Any) -> None:
-        try:
-            os.chmod(os.path.dirname(path), 0o700)
-            if os.path.isdir(path) and not os.path.islink(path):
-                os.chmod(path, 0o700)
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                os.unlink(path)
-        except OSError:
-            pass
-
-    shutil.rmtree(root, onerror=open_up)
+    """Deletes a scratch directory and all in it."""
+    try:
+        os.chmod(root, 0o700)
+        _empty_tree(root)
+        os.rmdir(root)
+    except OSError:
+        pass
 
 
 def _sweep() -> None:
@@ -627,18 +682,9 @@ def _sweep() -> None:
         pass
     for folder in ("/tmp", "/dev/shm"):
         try:
-            names = os.listdir(folder)
+            _empty_tree(folder)
         except OSError:
             continue
-        for name in names:
-            path = f"{folder}/{name}"
-            if os.path.isdir(path) and not os.path.islink(path):
-                _remove_tree(path)
-            else:
-                try:
-                    os.unlink(path)
-                except OSError:
-                    pass
 
 
 def _connect(where: str) -> socket.socket:
