@@ -81,7 +81,7 @@ class Answer(NamedTuple):
 
 
 MAX_STATEMENTS: Final = 200
-"""How many statements about an answer ("this answer is correct.") are passed over on the way back to one that is one."""
+"""How many statements about an answer ("this answer is correct.") are passed over on the way back to one."""
 MAX_WORDS_CHARS: Final = 32
 """Longest answer in words alone ("infinitely many") that counts far from the end of the text."""
 _NONE: Final = Answer((), "", Reason.NO_ANSWER.value)
@@ -263,7 +263,7 @@ def _box_at(text: str, at: int, end: int) -> _Box | None:
     while last > after and text[last - 1] in ".:!?*`\"'）)":
         last -= 1
     word = text[after:last]
-    if len(word) > 1 and word.isalpha() or not word or word[0] in "`'\"”*":
+    if (len(word) > 1 and word.isalpha()) or not word or word[0] in "`'\"”*":
         return None
     return _Box(start, after, last, last, True)
 
@@ -336,8 +336,7 @@ _CONNECTORS: Final = frozenset(
     }
 )  # fmt: skip
 _ALTERNATIVES: Final = frozenset({"or", "oder", "ou", "o", "или", "或", "或者", "または", "and/or"})
-_GAP_COMMANDS: Final = ("\\text", "\\mbox", "\\mathrm", "\\textrm", "\\quad", "\\qquad")
-_GAP_PUNCTUATION = str.maketrans({c: " " for c in "$,;&~{}*`/，；、·|-\\"})
+_GAP_PUNCTUATION: Final = str.maketrans(dict.fromkeys("$,;&~{}*`/，；、·|-\\", " "))
 
 
 def _joins(gap: str) -> str:
@@ -447,7 +446,11 @@ def _span(text: str, box: _Box) -> Span:
         while last > first and text[last - 1].isspace():
             last -= 1
         # `\boxed{{42}}`, a format string's doubled braces
-        if 2 < last - first < MAX_DOUBLED_CHARS and text[first] == "{" and _matching_brace(text, first, last) == last - 1:
+        if (
+            2 < last - first < MAX_DOUBLED_CHARS
+            and text[first] == "{"
+            and _matching_brace(text, first, last) == last - 1
+        ):
             first, last = first + 1, last - 1
             continue
         break
@@ -484,7 +487,9 @@ def _after_label(text: str, first: int, last: int) -> int:
 
 # ---------------------------------------------------------------- statements in words
 
-_ENGLISH: Final = ("is", "are", "=", ":", "：", "equals", "will be", "would be", "should be", "must be", "remains", "→", "->", "-")
+_ENGLISH: Final = (
+    "is", "are", "=", ":", "：", "equals", "will be", "would be", "should be", "must be", "remains", "→", "->", "-",
+)  # fmt: skip
 _Root = tuple[str, tuple[str, ...], bool]
 _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("answer", _ENGLISH),
@@ -524,7 +529,7 @@ _QUALIFIERS: Final = ("to ", "for ", "of ", "in ", "as ", "(", "rounded", "choic
 _FILLERS: Final = (
     "approximately", "about", "roughly", "exactly", "simply", "just", "therefore", "thus", "hence", "then", "now",
     "indeed", "equal to", "given by", "the interval", "the set", "the point", "the number", "the value", "the fraction",
-    "option", "choice", "(option)", "only", "correct", "also", "still", "the ordered pair", "donc", "also", "约", "约为",
+    "option", "choice", "(option)", "only", "correct", "also", "still", "the ordered pair", "donc", "约", "约为",
     "therefore:", "the integer", "at least", "at most", "either", "both",
 )  # fmt: skip
 _STOP_WORDS: Final = frozenset(
@@ -540,12 +545,15 @@ _COPULAS: Final = (
     "等于", "共有", " 有", "هو", "は", " é", "≈", "\\approx", "i.e.", " yields", " gives", " get", " has", " have",
 )  # fmt: skip
 _BOILERPLATE: Final = (
-    "i hope", "hope this", "hope that", "let me know", "feel free", "please let", "if you have", "qed", "q.e.d", "thank",
-    "this completes", "consistent",
-)
+    "i hope", "hope this", "hope that", "let me know", "feel free", "please let", "if you have", "qed", "q.e.d",
+    "thank", "this completes", "consistent",
+)  # fmt: skip
 _JUDGEMENTS: Final = frozenset(
-    {"correct", "wrong", "right", "incorrect", "verified", "unique", "reasonable", "consistent", "not", "clear", "obvious"}
-)
+    {
+        "correct", "wrong", "right", "incorrect", "verified", "unique", "reasonable", "consistent", "not", "clear",
+        "obvious",
+    }
+)  # fmt: skip
 """What is said of an answer, not as one: "This answer is correct."."""
 _SAID_OF_IT: Final = ("not ", "n't", "correct.", "correct\n", "wrong.", "wrong\n", "right.", "incorrect")
 _STARTS_MATH: Final = frozenset("0123456789+-−–±∓([{<|\\$€£¥₹√π∞∅.°½⅓⅔¼¾⅕⅛＋－０１２３４５６７８９①②③④⑤")
@@ -572,7 +580,7 @@ def _after_root(text: str, low: str, at: int, end: int, connectors: tuple[str, .
     """Where the statement begins that follows a root word ending at `at`; -1 when none follows."""
     at = _skip(low, at, end, "s*_ \t)）】]")
     # "The answer in simplest form is ..."
-    if low.startswith(_QUALIFIERS, at):
+    if low.startswith(_QUALIFIERS, at) and text[at + 2 : at + 3] != ")":
         limit = min(end, at + 120)
         for stop in (".\n", ". ", "\n", "$", "?"):
             found = low.find(stop, at, limit)
@@ -636,9 +644,11 @@ def _statement_end(text: str, start: int, end: int) -> int:
         if c == "\\":
             at += 2
             continue
-        if c == "!" and at > start and text[at - 1].isdecimal() and text[at + 1 : at + 3].lstrip()[:1] in tuple("=+-*/^)"):
-            at += 1  # a factorial: "5! = 120"
-            continue
+        if c == "!" and at > start and text[at - 1].isdecimal():
+            following = text[at + 1 : at + 3].lstrip()
+            if following and following[0] in "=+-*/^)":
+                at += 1  # a factorial: "5! = 120"
+                continue
         if c in ".!?" and (at + 1 >= end or text[at + 1] in " \n\t*\"'”)"):
             # "i.e. 0.5", "Rs. 5723", "approx. 3" are no ends of sentences
             word = at
@@ -670,7 +680,7 @@ def _leading(text: str, low: str, start: int, end: int) -> tuple[int, int] | Non
     moved = True
     while moved:
         moved = False
-        start = _skip(text, start, end, " \t*_`\"“:：~")
+        start = _skip(text, start, end, ' \t*_`"“:：~')
         for filler in _FILLERS:
             if low.startswith(filler, start) and not (filler[-1].isascii() and _is_letter(low, start + len(filler))):
                 start += len(filler)
@@ -771,6 +781,10 @@ def _number_end(text: str, start: int, end: int) -> int:
     return stop
 
 
+def _ends_term(text: str, at: int, start: int) -> bool:
+    return at >= start and (_is_letter(text, at) or text[at] in ")}")
+
+
 def _last_number(text: str, start: int, end: int) -> tuple[int, int] | None:
     """The last number: sign, currency, digits with separators, a fraction bar, a percent sign."""
     stop = _number_end(text, start, end)
@@ -784,11 +798,11 @@ def _last_number(text: str, start: int, end: int) -> tuple[int, int] | None:
     sign = at
     while sign > start and text[sign - 1] in "$€£¥\\":
         sign -= 1
-    if sign > start and text[sign - 1] in "-−–+" and not (sign - 1 > start and (_is_letter(text, sign - 2) or text[sign - 2] in ")}")):
+    if sign > start and text[sign - 1] in "-−–+" and not _ends_term(text, sign - 2, start):
         sign -= 1
-        if sign >= start + 2 and text[sign - 1] == " " and (_is_letter(text, sign - 2) or text[sign - 2] in ")}"):
-            if text[sign + 1] == " ":
-                sign += 1
+        # "x - 5" is a difference, "is -5" a sign
+        if sign > start and text[sign - 1] == " " and text[sign + 1] == " " and _ends_term(text, sign - 2, start):
+            sign += 1
     return sign, stop
 
 
@@ -895,17 +909,36 @@ def _choice(text: str, start: int, end: int, *, last: bool) -> tuple[int, int] |
         c = text[at]
         if not ("A" <= c <= "J"):
             continue
-        if at > start and (text[at - 1].isascii() and text[at - 1].isalnum() or text[at - 1] in "'’"):
+        if at > start and ((text[at - 1].isascii() and text[at - 1].isalnum()) or text[at - 1] in "'’"):
             continue
         if at + 1 < end and text[at + 1].isascii() and (text[at + 1].isalnum() or text[at + 1] in "'’"):
             continue
-        if c in "AI" and not last and at + 2 < end and text[at + 1] == " " and text[at + 2].islower():
-            if not text.startswith(("or ", "and "), at + 2):
-                continue  # the article, the pronoun
-        if text[max(start, at - 12) : at].rstrip(" (*$\\").endswith(("not", "n't", "不是", "不选", "非")):
+        article = c in "AI" and not last and at + 2 < end and text[at + 1] == " " and text[at + 2].islower()
+        if article and not text.startswith(("or ", "and "), at + 2):
+            continue  # also the pronoun
+        if text[max(start, at - 12) : at].rstrip(" (*$\\").endswith(("not", "n't", "不是", "不选", "非", "nor")):
+            continue
+        if _denied(text, at + 1, end):
             continue
         return at, at + 1
     return None
+
+
+_DENIALS: Final = (
+    "is not", "isn't", "is wrong", "is incorrect", "is false", "are wrong", "are not", "are incorrect", "cannot be",
+    "can't be", "ではない", "ではありません", "不是", "不对", "不正确", "是错", "错误", "n'est pas", "ist nicht",
+    "no es", "не ", "is ruled out", "is eliminated", "does not", "doesn't", "fails", "fail",
+)  # fmt: skip
+
+
+def _denied(text: str, at: int, end: int) -> bool:
+    """`A is wrong`, `Aではない`: the letter that ends at `at` is denied. `B不是 A` denies the other letter."""
+    after = _skip(text, at, min(end, at + 4), " )*.」』】")
+    for denial in _DENIALS:
+        if text.startswith(denial, after):
+            after = _skip(text, after + len(denial), end, " (*")
+            return not (after < end and "A" <= text[after] <= "J" and not _is_letter(text, after + 1))
+    return False
 
 
 def _choices(text: str, start: int, end: int) -> tuple[int, int] | None:
@@ -933,7 +966,7 @@ def _choices(text: str, start: int, end: int) -> tuple[int, int] | None:
 
 def _answer_like(text: str, at: int, end: int) -> bool:
     """True when mathematics starts at `at`, behind emphasis at most."""
-    at = _skip(text, at, end, " \t\n*_`\"“:")
+    at = _skip(text, at, end, ' \t\n*_`"“:')
     return at < end and text[at] in _STARTS_MATH
 
 
@@ -1046,15 +1079,17 @@ def find_answer(
                 if stated is not None and _answer_like(text, stated[1], end):
                     return _read_statement(text, low, stated[1], end, choice, truncated) or explicit
         return explicit
-    answer = _last_statement(text, low, start, end, choice, truncated)
-    if answer is not None:
-        return answer
-    if where == "anywhere":
-        if truncated:
-            return _TRUNCATED
-        closing = _closing(text, low, start, end, choice)
-        if closing is not None:
-            return closing
+    # A letter first, wherever it is stated; only then the text of an option ("The answer is Evelyn.").
+    for letter in (True, False) if choice else (False,):
+        answer = _last_statement(text, low, start, end, letter, truncated)
+        if answer is not None:
+            return answer
+        if where == "anywhere":
+            if truncated:
+                return _TRUNCATED
+            closing = _closing(text, low, start, end, letter)
+            if closing is not None:
+                return closing
     return _ECHO if boxed is not None else _NONE
 
 
@@ -1106,11 +1141,12 @@ def _read_statement(text: str, low: str, at: int, end: int, choice: bool, trunca
     stop = _statement_end(text, at, end)
     if truncated and stop >= _trim_end(text, 0, len(text)):
         return _TRUNCATED
-    found = _choices(text, at, stop) if choice else None
-    if found is None:
-        found = _leading(text, low, at, stop)
-    if found is None:
-        found = _narrow(text, low, at, stop)
+    if choice:
+        found = _choices(text, at, stop)
+        if found is None:
+            return None
+    else:
+        found = _leading(text, low, at, stop) or _narrow(text, low, at, stop)
     if found is None or found[0] >= found[1]:
         found = _trim(text, at, stop)
         if found[0] >= found[1] or found[1] - found[0] > 120:
@@ -1148,8 +1184,9 @@ def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer 
         if low.startswith(_BOILERPLATE, at):
             last = at
             continue
-        found = _choice(text, at, last, last=True) or _choice(text, first, last, last=True) if choice else None
-        if found is None:
+        if choice:
+            found = _choice(text, at, last, last=True) or _choice(text, first, last, last=True)
+        else:
             found = _narrow(text, low, at, last)
         if found is None:
             return None

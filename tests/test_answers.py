@@ -32,8 +32,9 @@ def test_golden_rows(row: dict[str, Any]) -> None:
 PIECES = st.sampled_from(
     [
         "\\boxed{", "\\boxed", "\\fbox{", "{", "}", "\\{", "\\}", "\\", "$", "\\(", "\\)", "\\[", "\\]", "<think>",
-        "</think>", "<answer>", "</answer>", "####", "#", "**", "The answer is", "Final Answer", "answer:", "答案是", "。",
-        "Ответ:", "İ", "ß", "\n", " ", ".", ",", " and ", " or ", "not ", "5", "-3", "1/2", "\\frac{1}{2}", "x=", "A", "(B)",
+        "</think>", "<answer>", "</answer>", "####", "#", "**", "The answer is", "Final Answer", "answer:", "答案是",
+        "。", "Ответ:", "İ", "ß", "\n", " ", ".", ",", " and ", " or ", "not ", "5", "-3", "1/2", "\\frac{1}{2}", "x=",
+        "A", "(B)",
         "<|im_end|>", "<|im_start|>", "</s>", "```", "😀", "\x00", "I hope it is correct.", "is", "=", "%", "'", "+",
     ]
 )  # fmt: skip
@@ -41,8 +42,16 @@ TEXTS = st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=40).map("".jo
 
 
 @settings(max_examples=600, deadline=None)
-@given(text=TEXTS, prompt=TEXTS, choice=st.booleans(), truncated=st.booleans(), where=st.sampled_from(["boxed", "stated", "anywhere"]))
-def test_any_text_gives_an_answer_or_a_problem(text: str, prompt: str, choice: bool, truncated: bool, where: Any) -> None:
+@given(
+    text=TEXTS,
+    prompt=TEXTS,
+    choice=st.booleans(),
+    truncated=st.booleans(),
+    where=st.sampled_from(["boxed", "stated", "anywhere"]),
+)
+def test_any_text_gives_an_answer_or_a_problem(
+    text: str, prompt: str, choice: bool, truncated: bool, where: Any
+) -> None:
     """Total: no exception for any text; either spans or a problem; a span is the text at its place."""
     found = find_answer(text, prompt=prompt, choice=choice, truncated=truncated, where=where)
     assert bool(found.spans) is not bool(found.problem)
@@ -54,7 +63,10 @@ def test_any_text_gives_an_answer_or_a_problem(text: str, prompt: str, choice: b
 
 
 @settings(max_examples=200, deadline=None)
-@given(before=st.text(alphabet="abc xyz.,0123456789\n", max_size=80), content=st.text(alphabet="0123456789x+-/^(),", min_size=1, max_size=20))
+@given(
+    before=st.text(alphabet="abc xyz.,0123456789\n", max_size=80),
+    content=st.text(alphabet="0123456789x+-/^(),", min_size=1, max_size=20),
+)
 def test_a_box_at_the_end_is_the_answer(before: str, content: str) -> None:
     """Whatever stands before it."""
     found = find_answer(f"{before} so it is $\\boxed{{{content}}}$.")

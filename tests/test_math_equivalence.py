@@ -215,7 +215,8 @@ def test_an_unknown_parameter_names_the_nearest() -> None:
 
 def test_an_unreadable_gold_is_invalid_and_never_pays() -> None:
     """The row's fault: no number, whatever the completion says."""
-    for gold in ("see the proof above", "", "   ", "$$", "\\frac{}{", {}, []):
+    golds: list[Any] = ["see the proof above", "", "   ", "$$", "\\frac{}{", {}, []]
+    for gold in golds:
         verdict = MathEquivalence()("\\boxed{1}", gold=gold)
         assert (verdict.status, verdict.reason) == (Status.INVALID, "gold_unreadable"), gold
 
@@ -235,7 +236,7 @@ def test_check_gold_says_type_and_reading() -> None:
 def test_arguments_are_keywords_and_numbers_are_converted() -> None:
     """Exchanged positions grade silently wrong elsewhere; an object that is no number is refused, not unequal."""
     with pytest.raises(TypeError):
-        equivalent("1", "1")  # type: ignore[misc]
+        equivalent("1", "1")  # type: ignore[call-arg, misc]
     assert equivalent(gold=Fraction(1, 3), answer="1/3").score == 1.0
     assert equivalent(gold="0.5", answer=0.5).score == 1.0
     assert equivalent(gold=3, answer=3.0).score == 1.0
@@ -345,7 +346,7 @@ def run_python(code: str, timeout: float = 120.0) -> str:
 
 
 def test_neither_sympy_nor_math_verify_nor_eval_runs_in_the_callers_process() -> None:
-    """Over every golden row: importing them raises, `eval`, `exec` and `compile` raise, and the verdicts stay the same."""
+    """Over every golden row: importing them raises, `eval`, `exec` and `compile` raise, the verdicts stay."""
     code = f"""
         import builtins, json, sys
         from rewards.math_equivalence import MathEquivalence

@@ -257,8 +257,9 @@ class MathEquivalence(Verifier[MathParams]):
             if decision.equal is None:
                 undecided = undecided or decision
             first = first or decision
-        if undecided is not None:
+        if undecided is not None and all(map(_computable, (*gold.readings, answer))):
             return _Undecided(gold.readings, text, undecided)
+        first = undecided or first
         assert first is not None
         return Verdict.scored(0.0, first.rule, first.detail, extracted=text)
 
@@ -341,7 +342,7 @@ class MathEquivalence(Verifier[MathParams]):
 
 
 def equivalent(*, gold: Any, answer: Any, **params: Any) -> Verdict:
-    """The verdict on a bare answer: no completion, no box. Keywords only, since exchanged arguments grade silently wrong.
+    """The verdict on a bare answer: no completion, no box. Keywords only: exchanged arguments grade silently wrong.
 
     Args:
         gold: text, a number, or a list of acceptable ones.
@@ -416,12 +417,7 @@ def _is_choice(gold: str) -> bool:
         text = text[:3]
     text = text.strip("()[]. ")
     letters = text.replace(",", "").replace(" ", "")
-    return (
-        0 < len(letters) <= 6
-        and all("A" <= c <= "J" for c in letters)
-        and list(letters) == sorted(set(letters))
-        and not (len(letters) == 1 and letters in "CI" and gold.strip() == "I")
-    )
+    return 0 < len(letters) <= 6 and all("A" <= c <= "J" for c in letters) and list(letters) == sorted(set(letters))
 
 
 def _bare_answer(text: str) -> Answer:
@@ -455,7 +451,7 @@ def _repeats_prompt(answer: str, sample: Sample) -> bool:
     return len(text) > 2 and any(sign in text for sign in "+-*/^(") and text in _squeezed(asked)
 
 
-_SQUEEZE: Final = str.maketrans({c: None for c in " \t\r\n$"})
+_SQUEEZE: Final = str.maketrans(dict.fromkeys(" \t\r\n$"))
 
 
 def _squeezed(text: str) -> str:
@@ -464,6 +460,26 @@ def _squeezed(text: str) -> str:
     for size in ("\\left", "\\right", "\\,", "\\!", "\\;"):
         text = text.replace(size, "")
     return text.replace("\\dfrac", "\\frac").translate(_SQUEEZE)
+
+
+_ALGEBRA: Final = frozenset(
+    {
+        "num", "dec", "calc", "sym", "const", "add", "mul", "neg", "div", "pow", "root", "abs", "floor", "ceil", "deg",
+        "pct", "fact", "dfact", "binom", "fn", "call", "big", "opaque", "rel", "tuple", "list", "seq", "matrix",
+    }
+)  # fmt: skip
+"""Nodes that the slow lane can compute with."""
+
+
+def _computable(reading: Reading) -> bool:
+    """Whether the slow lane can say anything of it; words, sets and dots need no worker to stay undecided."""
+    stack = [] if reading.node is None else [reading.node]
+    while stack:
+        node = stack.pop()
+        if node.op not in _ALGEBRA or (node.op == "const" and node.value not in ("pi", "e", "i", "infty")):
+            return False
+        stack.extend(node.args)
+    return reading.node is not None
 
 
 def _slow_verdict(outcomes: Sequence[Outcome], answer: str, decision: Decision) -> Verdict:

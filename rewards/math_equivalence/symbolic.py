@@ -5,7 +5,7 @@
 | `op` | payload | answer |
 |---|---|---|
 | `equal` | `gold`, `answer`: text | `{"equal": bool or null, "detail": ...}`; null when nothing here can tell |
-| `math_verify` | `golds`: list of texts, `completion`: text | `{"equal": bool, "detail": ...}` as math-verify's README calls it |
+| `math_verify` | `golds`: list of texts, `completion`: text | `equal` (bool), `detail`: as its README calls it |
 
 `equal` reads both texts with our own grammar and builds sympy objects node by node; sympy's parser, which evaluates
 Python, never sees a character of them. Every construction is preceded by a static bound on its size, so that
@@ -39,11 +39,18 @@ INTEGER_POINTS: Final = 9
 _POINTS: Final = ((3, 7), (11, 13), (29, 17))
 _FUNCTIONS: Final = frozenset(
     {
-        "sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "coth", "sech", "csch", "asin", "acos", "atan",
-        "acot", "asec", "acsc", "asinh", "acosh", "atanh", "exp",
+        "sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "coth", "sech", "csch", "asin", "acos",
+        "atan", "acot", "asec", "acsc", "asinh", "acosh", "atanh", "exp",
     }
 )  # fmt: skip
-_INVERSE: Final = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arccot": "acot", "arcsec": "asec", "arccsc": "acsc"}
+_INVERSE: Final = {
+    "arcsin": "asin",
+    "arccos": "acos",
+    "arctan": "atan",
+    "arccot": "acot",
+    "arcsec": "asec",
+    "arccsc": "acsc",
+}
 
 
 class Unconvertible(Exception):
@@ -375,7 +382,9 @@ class _Converter:
         if node.value == "lim" and len(node.args) == 2 and node.args[1].op == "rel" and node.args[1].value == ("->",):
             variable, point = node.args[1].args
             if variable.op == "sym":
-                return self.sympy.Limit(self(node.args[0]), self.symbol(variable.value), self(point), "+-" if point.op != "const" else "-")
+                return self.sympy.Limit(
+                    self(node.args[0]), self.symbol(variable.value), self(point), "+-" if point.op != "const" else "-"
+                )
         raise Unconvertible(f"nothing to evaluate {node.value!r} by here")
 
     def integral(self, node: Node) -> Any:

@@ -54,20 +54,20 @@ def main() -> int:
     rows = [r for r in load(arguments.file) if not arguments.kind or r["kind"] in arguments.kind][: arguments.limit]
     verifier = MathEquivalence(engine=arguments.engine)
     began = time.process_time()
-    verdicts = judge(
-        verifier, [Sample(id=r["id"], completion=completion_of(r), gold=r["gold"]) for r in rows]
-    )
+    verdicts = judge(verifier, [Sample(id=r["id"], completion=completion_of(r), gold=r["gold"]) for r in rows])
     cpu = time.process_time() - began
     verifier.close()
 
-    count: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0, 0])  # right labels, refused, wrong labels, paid, unscored
+    count: dict[str, list[int]] = defaultdict(
+        lambda: [0, 0, 0, 0, 0]
+    )  # right labels, refused, wrong labels, paid, unscored
     failing = []
     for row, verdict in zip(rows, verdicts, strict=True):
         paid = verdict.status is Status.SCORED and verdict.score == 1.0
         for key in (row["kind"], "all"):
             count[key][0 if row["expected"] else 2] += 1
-            count[key][1 if row["expected"] else 3] += paid is not row["expected"]
-            count[key][4] += verdict.status is not Status.SCORED
+            count[key][1 if row["expected"] else 3] += int(paid is not row["expected"])
+            count[key][4] += int(verdict.status is not Status.SCORED)
         if paid is not row["expected"]:
             failing.append((row, verdict))
 
@@ -80,7 +80,9 @@ def main() -> int:
             )
         print()
     print("| kind | right answers | refused | wrong answers | paid | unscored |\n|---|---:|---:|---:|---:|---:|")
-    for kind, (right, refused, wrong, paid, unscored) in sorted(count.items(), key=lambda item: (-sum(item[1][1:4:2]), item[0])):
+    for kind, (right, refused, wrong, paid, unscored) in sorted(
+        count.items(), key=lambda item: (-sum(item[1][1:4:2]), item[0])
+    ):
         if kind != "all" and (refused or paid or not arguments.quiet):
             print(f"| {kind} | {right} | {refused or ''} | {wrong} | {paid or ''} | {unscored or ''} |")
     right, refused, wrong, paid, unscored = count["all"]

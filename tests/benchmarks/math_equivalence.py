@@ -3,9 +3,9 @@ r"""Speed of `math` and of math-verify, side by side; and what hostile answers c
     python tests/benchmarks/math_equivalence.py [--real 600] [--dev 1400] [--skip-peer]
 
 Each tool runs each set in a fresh process, caches cold, one pass; CPU time (`time.process_time`), imports and two
-warming pairs apart. math-verify is called as its README says: `verify(parse(gold), parse(completion))`, gold in `$...$`,
-its own time limits on. Real completions and the labelled pairs are read from `../shared`; without that folder the rows
-of `tests/cases/math.jsonl` stand in for both. The table is Markdown, for the README.
+warming pairs apart. math-verify is called as its README says: `verify(parse(gold), parse(completion))`, gold in
+`$...$`, its own time limits on. Real completions and the labelled pairs are read from `../shared`; without that
+folder the rows of `tests/cases/math.jsonl` stand in for both. The table is Markdown, for the README.
 """
 
 from __future__ import annotations
@@ -237,8 +237,9 @@ def compare_tools(counts: dict[str, int], skip_peer: bool) -> None:
         for tool, row in found.items():
             faster = f"{found['peer']['mean'] / row['mean']:.0f}" if tool == "own" and "peer" in found else ""
             print(
-                f"| {titles[name]} ({row['pairs']}) | {'rewards' if tool == 'own' else 'math-verify 0.9'} | {row['agree']:.1%} | "
-                f"{1e3 * row['mean']:.3f} ms | {1e3 * row['median']:.3f} | {1e3 * row['p99']:.2f} | {1e3 * row['max']:.1f} | "
+                f"| {titles[name]} ({row['pairs']}) | {'rewards' if tool == 'own' else 'math-verify 0.9'} | "
+                f"{row['agree']:.1%} | {1e3 * row['mean']:.3f} ms | {1e3 * row['median']:.3f} | "
+                f"{1e3 * row['p99']:.2f} | {1e3 * row['max']:.1f} | "
                 f"{1 / row['mean']:,.0f} | {faster} |"
             )
         if "peer" in found:
