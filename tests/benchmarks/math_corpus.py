@@ -80,22 +80,22 @@ def main() -> int:
             )
         print()
     print("| kind | right answers | refused | wrong answers | paid | unscored |\n|---|---:|---:|---:|---:|---:|")
-    for kind, (right, refused, wrong, paid, unscored) in sorted(
+    for kind, (right, refused, wrong, leaked, unscored) in sorted(
         count.items(), key=lambda item: (-sum(item[1][1:4:2]), item[0])
     ):
-        if kind != "all" and (refused or paid or not arguments.quiet):
-            print(f"| {kind} | {right} | {refused or ''} | {wrong} | {paid or ''} | {unscored or ''} |")
-    right, refused, wrong, paid, unscored = count["all"]
-    accuracy = 1 - (refused + paid) / max(1, right + wrong)
-    print(f"| **all** | {right} | {refused} | {wrong} | {paid} | {unscored} |")
+        if kind != "all" and (refused or leaked or not arguments.quiet):
+            print(f"| {kind} | {right} | {refused or ''} | {wrong} | {leaked or ''} | {unscored or ''} |")
+    right, refused, wrong, total_paid, unscored = count["all"]
+    accuracy = 1 - (refused + total_paid) / max(1, right + wrong)
+    print(f"| **all** | {right} | {refused} | {wrong} | {total_paid} | {unscored} |")
     print(
         f"\naccuracy {accuracy:.2%}; of right answers refused {refused / max(1, right):.2%}; of wrong answers paid "
-        f"{paid / max(1, wrong):.2%}; {1e6 * cpu / max(1, len(rows)):.0f} us of CPU a pair in this process"
+        f"{total_paid / max(1, wrong):.2%}; {1e6 * cpu / max(1, len(rows)):.0f} us of CPU a pair in this process"
     )
     leaks = [kind for kind in NEVER_PAID if count[kind][3]]
     if leaks:
         print(f"paid in kinds that must never pay: {', '.join(leaks)}")
-    return 0 if accuracy >= 0.97 and refused <= 0.03 * right and paid <= 0.005 * wrong and not leaks else 1
+    return 0 if accuracy >= 0.97 and refused <= 0.03 * right and total_paid <= 0.005 * wrong and not leaks else 1
 
 
 if __name__ == "__main__":
