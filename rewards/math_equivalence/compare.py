@@ -34,6 +34,7 @@ from rewards.math_equivalence.equations import (
     close,
     constant_factor,
     is_derivative,
+    is_name,
     is_number,
     solved_alike,
     solves,
@@ -489,7 +490,7 @@ class _Comparison:
     def points(self, g: Node, a: Node) -> Decision:
         """`P(1,2)` is the point (1,2)."""
         for one, other in ((g, a), (a, g)):
-            if one.op == "call" and len(one.args) >= 2 and other.op == "tuple":
+            if one.op == "call" and len(one.args) >= 2 and other.op == "tuple" and one.value[0].isupper():
                 found = self.ordered(one.args, other.args) if one is g else self.ordered(other.args, one.args)
                 if found.equal:
                     return found
@@ -630,6 +631,8 @@ class _Comparison:
         letter = _letter(g)
         if letter is not None and letter == a.value and (g.op != "const" or not a.args):
             return Decision(True, "equal_choice")
+        if letter is not None and g.op == "sym" and g.value.isupper():
+            return Decision(False, "choice_differs")
         if a.args:
             found = self.same(g, a.args[0])
             if found.equal:
@@ -695,6 +698,8 @@ class _Comparison:
             return self.same(g.args[-2], a.args[-2])
         one, other = (g, a) if g.op == "cong" else (a, g)
         residue = one.args[-2]
+        if exact_of(residue) is None or exact_of(one.args[-1]) is None:
+            return Decision(None, "undecided")
         assigned = assignment(other)
         counted = progression(assigned[1] if assigned is not None else other)
         if counted is not None:
@@ -851,9 +856,10 @@ class _Comparison:
             return self.aligned(g, a)
         if g.op == a.op:
             return self.structures(g, a)
-        if g.op == "rel" and g.value == ("in",) and a.op != "rel":
+        if g.op == "rel" and g.value == ("in",) and a.op != "rel" and is_name(g.args[0]):
             return self.same(g.args[1], a)
-        if a.op == "rel" and a.value == ("in",) and g.op != "rel" and not is_scalar(g):
+        member = a.op == "rel" and a.value == ("in",) and is_name(a.args[0])
+        if member and g.op != "rel" and not is_scalar(g):
             return self.same(g, a.args[1])
         if (g.op == "interval" and a.op in ("tuple", "bracket")) or (
             a.op == "interval" and g.op in ("tuple", "bracket")
@@ -900,6 +906,9 @@ class _Comparison:
         """`5 = 6`, `x = 7 = 11`: sides that are numbers must agree; after ≈ they must agree roughly."""
         previous: Node | None = None
         for j, side in enumerate(a.args):
+            between = 0 < j < len(a.args) - 1 and not (is_scalar(side) and is_scalar(a.args[-1]))
+            if between and not is_name(side) and not self.same(side, a.args[-1]).equal:
+                return Decision(False, "contradiction", "sides of the answer are not the same kind of thing")
             if not is_number(side):
                 previous = None
                 continue

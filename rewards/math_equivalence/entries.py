@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from rewards.math_equivalence.equations import assignment
+from rewards.math_equivalence.equations import assignment, is_name
 from rewards.math_equivalence.expressions import (
     is_scalar,
 )
@@ -51,7 +51,7 @@ def entries_of(node: Node) -> Entries | None:
     if op == "rel" or op == "label":
         assigned = assignment(node)
         if assigned is None:
-            if op == "rel" and node.value == ("in",):
+            if op == "rel" and node.value == ("in",) and is_name(node.args[0]):
                 return entries_of(node.args[1])
             return None
         name, value = assigned
@@ -167,6 +167,8 @@ def binding(words: str) -> str:
     first = parts[0].lower().strip("(")
     if first in _BINDING or (first == "for" and len(parts) > 1 and parts[1].lower() == "which"):
         return "".join(parts[1:]).lower()
+    if "=" in parts:
+        return "".join(parts).lower()  # "where c = 2" says what the answer is
     if parts[0] == "(" and not ({"in"} & set(parts)):
         return "".join(parts).lower().strip("()")
     return ""

@@ -61,7 +61,7 @@ def assignment(node: Node) -> Assigned | None:
     if len(sides) == 1:
         return Node("text", (), ""), sides[0]
     first = sides[0]
-    if _is_name(first):
+    if is_name(first):
         return first, sides[-1]
     if all(is_number(s) for s in sides):
         return Node("text", (), ""), sides[-1]
@@ -73,7 +73,7 @@ def assignment(node: Node) -> Assigned | None:
     return None
 
 
-def _is_name(node: Node) -> bool:
+def is_name(node: Node) -> bool:
     """What stands on the left of "=" as the name of a value."""
     op = node.op
     if op == "sym" or op == "text":
@@ -85,13 +85,13 @@ def _is_name(node: Node) -> bool:
             len(node.args) > 1 or node.args[0].op != "add" or node.value in ("P", "f", "g", "E", "F", "S", "T", "N")
         )
     if op == "tuple":
-        return all(_is_name(a) for a in node.args)
+        return all(is_name(a) for a in node.args)
     if op in ("abs", "opaque"):
-        return op == "opaque" or _is_name(node.args[0]) or _letters_product(node.args[0])
+        return op == "opaque" or is_name(node.args[0]) or _letters_product(node.args[0])
     if op == "fn":
         return bool(node.value == "overline")
     if op == "ratio":
-        return all(_is_name(a) or _letters_product(a) for a in node.args)
+        return all(is_name(a) or _letters_product(a) for a in node.args)
     if op == "div":
         return all(_letters_product(a) for a in node.args) or is_derivative(node)
     if op == "mul":

@@ -177,7 +177,7 @@ class Modular:
                 raise Undefined
             return pow(b, e, PRIME)
         if op == "call":
-            if len(node.args) == 1 and node.value in self.products:
+            if len(node.args) == 1 and node.value in self.products and node.value in self.point:
                 return self.point[node.value] * self.value(node.args[0]) % PRIME
             raise Unsupported
         if op == "binom":

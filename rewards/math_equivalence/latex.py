@@ -409,7 +409,7 @@ class _Parser:
             return left
         if self.open and self.open[-1] == "\\{":
             return left  # {x : x > 3}
-        clock = self.clock() if token.text == ":" else None
+        clock = self.clock(left) if token.text == ":" else None
         if clock is not None:
             return clock
         terms = [left]
@@ -425,9 +425,11 @@ class _Parser:
                 break
         return left if len(terms) == 1 else Node("ratio", tuple(terms))
 
-    def clock(self) -> Node | None:
+    def clock(self, left: Node) -> Node | None:
         """clock := hours ":" minutes ("am" | "pm")? ; hours 0-24, two-digit minutes below 60, nothing else after"""
         first, third = self.toks[self.i - 1], self.toks[self.i + 1]
+        if left.op != "num" or str(left.value) != first.text.lstrip("0").rjust(1, "0"):
+            return None
         if first.kind != "n" or third.kind != "n" or len(third.text) != 2 or not (first.text + third.text).isdigit():
             return None
         hours = int(first.text) if len(first.text) <= 2 else 99
@@ -462,11 +464,11 @@ class _Parser:
         left = self.sum()
         while True:
             token = self.toks[self.i]
-            if token.kind != "o" or token.text not in ("∪", "∩", "\\", "oplus", "otimes"):
+            if token.kind != "o" or token.text not in ("∪", "∩", "∖", "oplus", "otimes"):
                 return left
             self.i += 1
             right = self.sum()
-            op = {"∪": "union", "∩": "inter", "\\": "minus"}.get(token.text)
+            op = {"∪": "union", "∩": "inter", "∖": "minus"}.get(token.text)
             if op is None:
                 left = Node("opaque", (left, right), token.text)
             elif left.op == op and op != "minus":
@@ -494,6 +496,8 @@ class _Parser:
             return terms[0]
         if len(terms) == 2 and terms[0].op in _SETLIKE and terms[1].op == "neg" and terms[1].args[0].op in _SETLIKE:
             return Node("minus", (terms[0], terms[1].args[0]))
+        if any(n.op in _NO_TERMS for n in terms) or len({_is_vector(n) for n in terms}) > 1:
+            self.fail("a term that is none")
         return tree.add(terms)
 
     def signs(self) -> str:
@@ -604,8 +608,11 @@ class _Parser:
                     pending.append(part)
                 continue
             pending.append(self.factor())
-        if len(pending) > 1 and any(n.op in _NO_FACTORS for n in pending):
-            self.fail("a factor that is none")
+        if len(pending) > 1:
+            # 2(1,2) is a multiple of a vector; nothing else in brackets with commas is a factor
+            scaled = pending[:-1] if pending[-1].op in ("tuple", "bracket") else pending
+            if any(n.op in _NO_FACTORS for n in scaled) or (scaled is not pending and pending[-2].op == "const"):
+                self.fail("a factor that is none")
         return _dms(tree.mul(pending) if not _has_dms(pending) else _sum_dms(pending))
 
     def binds_tighter(self, right: Node) -> bool:
@@ -1540,6 +1547,8 @@ class _Parser:
             args = (self.function_argument(name),)
             if name in ("max", "min", "gcd", "lcm") and args[0].op == "set":
                 args = args[0].args
+        if name in ("max", "min", "gcd", "lcm") and len(args) < 2:
+            self.fail(f"{name} of one value")
         if name in ("max", "min", "gcd", "lcm") and base is not None:
             return Node("opaque", (*args, base), name)
         return _apply(name, args, base, exponent, self.fail)
@@ -1771,6 +1780,8 @@ class _Parser:
         self.comma = comma
         self.bars = bars
         self.open.pop()
+        if not node.args and not self.is_op("\\}"):
+            self.fail("a set that does not close")
         self.expect("\\}")
         if not node.args:
             return Node("const", (), "empty")
@@ -1865,7 +1876,10 @@ class _Prose(Exception):
     """The text is a sentence, not a formula."""
 
 
-_NO_FACTORS: Final = frozenset({"rel", "where", "text", "list", "choice", "cong", "label"})
+_NO_TERMS: Final = frozenset({"rel", "where", "text", "list", "choice", "cong", "label", "time", "build"})
+_NO_FACTORS: Final = frozenset(
+    {"rel", "where", "text", "list", "choice", "cong", "label", "tuple", "bracket", "set", "interval", "build", "time"}
+)
 _SETLIKE: Final = frozenset({"set", "interval", "union", "inter", "minus", "build", "numset"})
 _STOP_WORDS: Final = AND_WORDS | OR_WORDS | QUALIFIERS | {"to", "mod", "modulo", "is", "are", "equals", "in"}
 _ACCENTS: Final = {"overrightarrow": "vec", "widehat": "hat", "overline": "bar", "widetilde": "tilde"}
@@ -1874,6 +1888,13 @@ _MATRICES: Final = {
     "matrix": "", "pmatrix": "(", "bmatrix": "(", "Bmatrix": "{", "vmatrix": "|", "Vmatrix": "‖", "smallmatrix": "",
     "psmallmatrix": "(", "bsmallmatrix": "(", "array": "", "column": "(",
 }  # fmt: skip
+
+
+def _is_vector(node: Node) -> bool:
+    """A bracketed list, possibly under a sign or a factor."""
+    while node.op in ("neg", "pm", "mp") or (node.op == "mul" and node.args[-1].op in ("tuple", "bracket")):
+        node = node.args[-1]
+    return node.op in ("tuple", "bracket")
 
 
 def _signed(sign: str, node: Node) -> Node:
@@ -2156,6 +2177,7 @@ def _sentence(toks: list[Token]) -> Node:
     numbers: list[Node] = []
     code = False
     for j, token in enumerate(toks):
+        code = code or token.kind in ("s", "b", "k", "f")
         if token.kind in ("w", "W", "s", "b", "k", "f"):
             words.append(token.text.lower().removeprefix("numset:"))
         elif token.kind == "n":
@@ -2169,7 +2191,9 @@ def _sentence(toks: list[Token]) -> Node:
         ):
             words.append(token.text)
             code = code or token.kind == "r" or token.text not in ("$", "%", "-", "*")
-    negated = code or any(w in NEGATIONS for w in words)
+        elif token.kind not in (",", "q", "o"):
+            code = True
+    negated = code or any(w in NEGATIONS or w in OR_WORDS for w in words)
     return Node("text", () if negated else tuple(numbers[:8]), " ".join(words))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rewards.math_equivalence import tree
+from rewards.math_equivalence.equations import assignment
 from rewards.math_equivalence.expressions import (
     is_scalar,
     substitute,
@@ -48,8 +49,9 @@ def as_matrix(node: Node) -> tuple[int, int, tuple[Node, ...]] | None:
     if node.op == "matrix":
         rows, columns, fence = node.value
         return (rows, columns, node.args) if fence != "|" else None
-    if node.op == "rel" and node.value[0] == "=" and len(node.args) >= 2:
-        return as_matrix(node.args[-1])
+    if node.op == "rel" and node.value == ("=",):
+        named = assignment(node)
+        return None if named is None else as_matrix(named[1])
     if node.op in ("tuple", "bracket"):
         if node.op == "bracket" and node.args and all(a.op == "bracket" for a in node.args):
             widths = {len(a.args) for a in node.args}

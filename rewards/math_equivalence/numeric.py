@@ -450,7 +450,7 @@ class Evaluator:
     def _call(self, node: Node) -> Any:
         name = node.value
         if len(node.args) == 1 and name in self.products:
-            return self.values.get(name, self.f.imaginary() if name == "i" else None) * self.value(node.args[0])
+            return self._sym(Node("sym", (), name)) * self.value(node.args[0])
         if name in ("C", "P") and len(node.args) == 2:
             n, k = self.f.integer(self.value(node.args[0])), self.f.integer(self.value(node.args[1]))
             if n is not None and k is not None and not 0 <= k <= n:
