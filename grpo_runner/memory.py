@@ -18,10 +18,13 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
+import urllib.parse
+import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 from grpo_runner.config import RunConfig
 
@@ -276,19 +279,47 @@ def architecture(model: str | None) -> Architecture:
     if (known := _known(model)) is not None:
         return known
     try:
-        from transformers import AutoConfig
-
-        return Architecture.from_config(AutoConfig.from_pretrained(model).to_dict(), model)
-    except PlanError:
-        raise
-    except Exception as error:  # no network, no such model, transformers absent: all mean "not readable from here"
+        return Architecture.from_config(_config_from_hub(model), model)
+    except (OSError, ValueError) as error:
+        if isinstance(error, PlanError):
+            raise
         near = difflib.get_close_matches(model.lower(), KNOWN, n=3, cutoff=0.4)
         hint = ", ".join(KNOWN[name].name for name in near or list(KNOWN)[:4])
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        reason = getattr(error, "reason", error)
         raise PlanError(
-            f"model.name: no config readable for {model!r} ({type(error).__name__}: {reason[:160]}); give a folder, a "
-            f"config.json, or a model known here, such as {hint}"
+            f"model.name: no config for {model!r}: it is no folder, not in the cache, and the Hub gave {reason}; give a "
+            f"folder, a config.json, or a model known here, such as {hint}"
         ) from None
+
+
+HUB_SECONDS: Final = 10.0
+
+
+def _config_from_hub(model: str) -> Mapping[str, Any]:
+    """`config.json` of a Hub id, from the local cache or with one request.
+
+    transformers would ask six times over half a minute where there is no network.
+
+    Raises:
+        OSError: it is not there, or there is no network.
+        ValueError: it is not JSON, or `model` cannot be a Hub id.
+    """
+    try:
+        from huggingface_hub import try_to_load_from_cache
+
+        cached = try_to_load_from_cache(model, "config.json")
+        if isinstance(cached, str):
+            return cast(Mapping[str, Any], json.loads(Path(cached).read_text(encoding="utf-8")))
+    except ImportError:
+        pass
+    if os.environ.get("HF_HUB_OFFLINE") or os.environ.get("TRANSFORMERS_OFFLINE"):
+        raise OSError("is not asked (HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is set)")
+    endpoint = os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
+    request = urllib.request.Request(f"{endpoint}/{urllib.parse.quote(model)}/resolve/main/config.json")
+    if token := os.environ.get("HF_TOKEN"):
+        request.add_header("Authorization", f"Bearer {token}")
+    with urllib.request.urlopen(request, timeout=HUB_SECONDS) as answer:
+        return cast(Mapping[str, Any], json.loads(answer.read()))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -356,7 +387,7 @@ class Job:
         share = max(1, sampling.batch_size // processes)
         micro = optimiser.micro_batch or (max(m for m in range(1, 9) if share % m == 0) if gpu else share)
         flash = model.attention == "flash_attention_2" and gpu
-        wide = model.dtype == "float32" or (model.dtype == "auto" and not gpu)
+        wide = model.dtype == "float32" or (model.dtype == "auto" and (not gpu or config.is_starter))
         checkpointing = optimiser.gradient_checkpointing
         return cls(
             method=model.method,
@@ -369,7 +400,7 @@ class Job:
             group_size=sampling.group_size,
             batch_size=sampling.batch_size,
             updates_per_generation=config.settings.updates_per_generation,
-            checkpointing=gpu if checkpointing is None else checkpointing,
+            checkpointing=gpu and not config.is_starter if checkpointing is None else checkpointing,
             flash_attention=flash,
             lora_rank=model.lora_rank,
             lora_targets=model.lora_targets,
@@ -738,6 +769,8 @@ def remedies(made: MemoryPlan) -> list[tuple[str, float]]:
     for flags, changed in tries:
         if flags.startswith("--micro-batch") and any(f.startswith("--micro-batch") for f, _ in found):
             continue  # the largest one that fits is enough
+        if any(flags.startswith(simpler + " ") for simpler, _ in found):
+            continue
         candidate = plan(arch, changed, made.gpu_bytes)
         if candidate.fits:
             found.append((flags, candidate.peak))
@@ -796,7 +829,9 @@ def explain_misfit(made: MemoryPlan) -> str:
 
 
 def _gb(value: float) -> str:
-    return f"{value / GB:.2f}" if 0 < value < 10 * GB else f"{value / GB:.1f}"
+    if 0 < value < 0.005 * GB:
+        return "<0.01"
+    return f"{value / GB:.2f}" if value < 10 * GB else f"{value / GB:.1f}"
 
 
 def describe(made: MemoryPlan) -> str:

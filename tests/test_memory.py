@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import http.server
 import json
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -87,6 +89,43 @@ def test_planning_reads_no_weights_and_imports_no_torch(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["8030261248", "False", "False"]
+
+
+def test_a_hub_model_is_asked_for_once_and_only_for_its_config(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One request for config.json at HF_ENDPOINT; no weights, no retries."""
+    asked: list[str] = []
+
+    class Hub(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            known = self.path == "/someone/model-1b/resolve/main/config.json"
+            self.send_response(200 if known else 404)
+            self.end_headers()
+            if known:
+                self.wfile.write(json.dumps(SMALL).encode())
+
+        def log_message(self, *args: Any) -> None:
+            return
+
+    server = http.server.HTTPServer(("127.0.0.1", 0), Hub)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+        monkeypatch.delenv("TRANSFORMERS_OFFLINE", raising=False)
+        monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{server.server_port}")
+        assert architecture("someone/model-1b").layers == 2
+        with pytest.raises(PlanError, match="the Hub gave"):
+            architecture("someone/other")
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert asked == ["/someone/model-1b/resolve/main/config.json", "/someone/other/resolve/main/config.json"]
+
+
+SMALL = {
+    "model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
+    "intermediate_size": 192, "vocab_size": 128,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
