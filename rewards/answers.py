@@ -970,7 +970,7 @@ def _answer_like(text: str, at: int, end: int) -> bool:
     return at < end and text[at] in _STARTS_MATH
 
 
-def _hashes(text: str, start: int, end: int) -> tuple[int, int] | None:
+def _hashes(text: str, start: int, end: int, *, choice: bool = False) -> tuple[int, int] | None:
     """The last `#### 42` line. `#### Step 3:` is a Markdown heading, `#### 3. Add` is one too."""
     line_end = written = _trim_end(text, start, end)
     while True:
@@ -988,7 +988,12 @@ def _hashes(text: str, start: int, end: int) -> tuple[int, int] | None:
             content = text[first:last]
             numbered = content.lstrip("0123456789")
             heading = numbered != content and numbered[:2] in (". ", ") ")
-            if (content[0] in _STARTS_MATH and not heading) or (last >= written - 3 and len(content.split()) <= 4):
+            lettered = choice and content[0] in "ABCDEFGHIJ" and not content[1:2].isalnum()
+            if (
+                lettered
+                or (content[0] in _STARTS_MATH and not heading)
+                or (last >= written - 3 and len(content.split()) <= 4)
+            ):
                 return first, last
         line_end = max(text.rfind("\n", start, at), start)
 
@@ -1059,7 +1064,7 @@ def find_answer(
     if where == "boxed":
         return explicit or (boxed if boxed is not None else _NONE)
     if text.find("####", tail, end) >= 0:
-        found = _hashes(text, tail, end)
+        found = _hashes(text, tail, end, choice=choice)
         if found is not None:
             if truncated and found[1] >= _trim_end(text, 0, len(text)):
                 return _TRUNCATED
@@ -1157,6 +1162,19 @@ def _read_statement(text: str, low: str, at: int, end: int, choice: bool, trunca
     return Answer((Span(text[first:last], first, last),), "stated")
 
 
+_NEGATIONS: Final = ("not", "never", "cannot be", "not be", "nicht", "pas", "不是", "并非", "不等于")
+
+
+def _denied_before(low: str, start: int, at: int) -> bool:
+    """True when the words just before `at` deny what stands there: "It is certainly not 5." """
+    before = low[max(start, at - 24) : at].rstrip(' \t(*_`$\\"“:=')
+    if before.endswith(("n't", "n’t")):
+        return True
+    return any(
+        before.endswith(word) and not (word.isascii() and before[: -len(word)][-1:].isalpha()) for word in _NEGATIONS
+    )
+
+
 def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer | None:
     """What the last sentence gives; boilerplate ("I hope it is correct.") apart."""
     last = _trim_end(text, start, end)
@@ -1188,6 +1206,8 @@ def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer 
             found = _choice(text, at, last, last=True) or _choice(text, first, last, last=True)
         else:
             found = _narrow(text, low, at, last)
+            if found is not None and _denied_before(low, at, found[0]):
+                return None
         if found is None:
             return None
         begin, stop = _trim(text, *found)
