@@ -287,8 +287,8 @@ def architecture(model: str | None) -> Architecture:
         hint = ", ".join(KNOWN[name].name for name in near or list(KNOWN)[:4])
         reason = getattr(error, "reason", error)
         raise PlanError(
-            f"model.name: no config for {model!r}: it is no folder, not in the cache, and the Hub gave {reason}; give a "
-            f"folder, a config.json, or a model known here, such as {hint}"
+            f"model.name: no config for {model!r}: it is no folder, not in the cache, and the Hub gave {reason}; "
+            f"give a folder, a config.json, or a model known here, such as {hint}"
         ) from None
 
 
@@ -313,7 +313,7 @@ def _config_from_hub(model: str) -> Mapping[str, Any]:
     except ImportError:
         pass
     if os.environ.get("HF_HUB_OFFLINE") or os.environ.get("TRANSFORMERS_OFFLINE"):
-        raise OSError("is not asked (HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is set)")
+        raise OSError("nothing: HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is set")
     endpoint = os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
     request = urllib.request.Request(f"{endpoint}/{urllib.parse.quote(model)}/resolve/main/config.json")
     if token := os.environ.get("HF_TOKEN"):

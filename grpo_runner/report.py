@@ -25,6 +25,8 @@ MAX_TEXT_SHOWN: Final = 6000
 """Characters of one completion on the page; the files keep the rest."""
 MAX_ANSWERS_SHOWN: Final = 16
 MAX_GROUPS_SHOWN: Final = 3
+MAX_POINTS: Final = 500
+"""Points of one line."""
 
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 560, 250, 52, 14, 12, 30
 _COLOURS: Final = ("c1", "c2", "c3", "c4", "c5", "c6")
@@ -197,6 +199,19 @@ def ticks(low: float, high: float, count: int = 5) -> list[float]:
     return [round(i * step, 12) for i in range(first, last + 1)]
 
 
+def _thinned(points: Sequence[tuple[float, float | None]]) -> list[tuple[float, float | None]]:
+    """At most `MAX_POINTS` points: a long run's neighbours become their mean, since no screen shows them apart."""
+    size = -(-len(points) // MAX_POINTS)
+    if size <= 1:
+        return list(points)
+    out: list[tuple[float, float | None]] = []
+    for start in range(0, len(points), size):
+        bucket = points[start : start + size]
+        known = [y for _, y in bucket if y is not None]
+        out.append((bucket[-1][0], sum(known) / len(known) if known else None))
+    return out
+
+
 def _smoothed(points: Sequence[tuple[float, float | None]], window: int) -> list[tuple[float, float | None]]:
     out: list[tuple[float, float | None]] = []
     for i, (x, _) in enumerate(points):
@@ -317,11 +332,8 @@ def _path(line: Sequence[tuple[float, float | None]], px: Any, py: Any) -> str:
 
 
 def _curves(run: RunRecord) -> str:
-    def line(key: str, name: str | None = None, scale: float = 1.0) -> Series:
-        points = [
-            (float(row["step"]), None if (y := _finite(row.get(key))) is None else y * scale) for row in run.metrics
-        ]
-        return Series(name or key, points)
+    def line(key: str, name: str | None = None) -> Series:
+        return Series(name or key, _thinned([(float(row["step"]), _finite(row.get(key))) for row in run.metrics]))
 
     names = list(dict.fromkeys(key for row in run.metrics for key in row if key.endswith("/score")))
     accuracy = [row for row in run.evaluations if _finite(row.get("greedy")) is not None]

@@ -203,6 +203,15 @@ def test_a_run_that_was_killed_still_has_a_report(tmp_path: Path) -> None:
     assert "Held-out answers" not in text
 
 
+def test_a_long_run_makes_a_small_page(tmp_path: Path) -> None:
+    """20,000 steps: under a megabyte, and the last value is still the last step's neighbourhood."""
+    rows = [{"step": i, "reward": i / 20_000, "kl": 0.1, "entropy": 0.2, "length": 10.0} for i in range(1, 20_001)]
+    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    page = report.write(tmp_path)
+    assert page.stat().st_size < 1_000_000
+    assert "reward <b>0.999</b>" in page.read_text(encoding="utf-8")
+
+
 def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
     """Both cases name what was looked for."""
     with pytest.raises(ReportError, match=r"metrics\.jsonl"):
