@@ -23,6 +23,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Final, Literal, NamedTuple
 
+from pydantic import Field
+
 from rewards.answers import Answer, GoldTypeError, Where, find_answer, gold_texts
 from rewards.math_equivalence.compare import REASONS, Decision, Policy, Reading, equal, read, show
 from rewards.registry import Params, Verifier, register
@@ -65,7 +67,7 @@ class MathParams(Params):
     where: Where = "anywhere"
     percent: Literal["either", "value"] = "either"
     rounding: Literal["exact", "gold_precision"] = "exact"
-    decimal_digits: int = 10
+    decimal_digits: int = Field(default=10, ge=0, le=100)
     unevaluated: bool = True
     unit_conflict: Literal["refuse", "ignore"] = "refuse"
     inequality_as_interval: bool = True
@@ -478,6 +480,8 @@ def _computable(reading: Reading) -> bool:
         node = stack.pop()
         if node.op not in _ALGEBRA or (node.op == "const" and node.value not in ("pi", "e", "i", "infty")):
             return False
+        if node.op in ("add", "mul", "div", "pow") and any(arg.value == "infty" for arg in node.args):
+            return False  # infinity minus infinity has no value to ask for
         stack.extend(node.args)
     return reading.node is not None
 
