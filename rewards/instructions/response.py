@@ -30,8 +30,9 @@ _LANGUAGE_CHARACTERS: Final = 40_000
 _HAN_KANA: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _NO_SPACES: Final = re.compile(f"[{_HAN_KANA}\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 _PIECE: Final = re.compile(f"[{_HAN_KANA}]|[^\\s\u2013\u2014\u2015/{_HAN_KANA}]+")
+# Possessive, and begun only at the first mark of a run: `....x` would cost the square of its length otherwise.
 _TERMINATOR: Final = re.compile(
-    r"(?:[.!?\u2026]+[\"'\u201d\u2019)\]}*_]*(?=\s|$))|[\u3002\uff01\uff1f\u0964]+[\u201d\u300d\u300f]*"
+    r"(?<![.!?\u2026])[.!?\u2026]++[\"'\u201d\u2019)\]}*_]*+(?=\s|$)|[\u3002\uff01\uff1f\u0964]++[\u201d\u300d\u300f]*+"
 )
 _LAST_PIECE: Final = re.compile(r"[^\s(\[{\"'\u201c\u2018*_]*$")
 
