@@ -144,9 +144,13 @@ def build_image(
     settings = {"python": executable, "root": _IMAGE_ROOT, "import_path": [site] if packages else []}
     changes = [f"LABEL {LABEL}={json.dumps(json.dumps(settings))}"]
     repository, _, version = tag.partition(":")
-    answer = engine.api.import_image_from_data(
-        archive.getvalue(), repository=repository, tag=version or "latest", changes=changes
-    )
+    docker = _sdk()
+    try:
+        answer = engine.api.import_image_from_data(
+            archive.getvalue(), repository=repository, tag=version or "latest", changes=changes
+        )
+    except docker.errors.DockerException as error:
+        raise SandboxError(f"docker import refused the image: {str(error)[-300:]}") from None
     if "error" in str(answer).lower():
         raise SandboxError(f"docker import refused the image: {str(answer)[:300]}")
     return tag
@@ -205,16 +209,18 @@ class _Image:
         self.have: set[str] = set()
 
     def folders(self, path: str) -> None:
+        """Adds the folders above `path`; one that is a link here is a link there, and what it leads to is added."""
         parts = path.strip("/").split("/")[:-1]
         for end in range(1, len(parts) + 1):
             folder = "/" + "/".join(parts[:end])
-            if folder in self.have:
-                continue
-            self.have.add(folder)
             if os.path.islink(folder):
-                self.link(folder, os.readlink(folder))
-                self.folders(os.path.realpath(folder) + "/x")
-            else:
+                if folder not in self.have:
+                    self.have.add(folder)
+                    self.link(folder, os.readlink(folder))
+                self.folders("/".join([os.path.realpath(folder), *parts[end:], "x"]))
+                return
+            if folder not in self.have:
+                self.have.add(folder)
                 _add_folder(self.tar, folder)
 
     def link(self, path: str, target: str) -> None:
@@ -224,6 +230,9 @@ class _Image:
 
     def file(self, path: str) -> None:
         """Adds a file of this machine at its own path, through any links on the way."""
+        path = os.path.normpath(path)
+        self.folders(path)
+        path = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
         if path in self.have:
             return
         self.have.add(path)

@@ -216,6 +216,7 @@ class Server:
         self.poll = select.poll()
         self.filters: dict[tuple[bool, int | None], bytes] = {}
         self.landlock = False
+        self.removers: set[int] = set()
         self.scratch_root = options.get("scratch_root", "/tmp")
 
     def prepare(self) -> None:
@@ -276,7 +277,7 @@ class Server:
             for descriptor in (*descriptors, report_read, report_write):
                 os.close(descriptor)
             if scratch and self.walls != "container":
-                _remove_tree(scratch)
+                os.rmdir(scratch)
             self._send({"id": number, "setup": f"a box could not be started: {error}", "status": 0})
             return
         if pid == 0:
@@ -504,14 +505,14 @@ class Server:
                 setup = text.decode(errors="replace") or "the box ended before its walls stood"
         os.close(running.report)
         if self.walls == "container":
-            _sweep()
+            _sweep(wipe=not running.killed)  # after a breach the whole container is thrown away
         elif self.walls == "rlimits":
             try:
                 os.killpg(running.pid, signal.SIGKILL)
             except (ProcessLookupError, PermissionError):
                 pass
         if running.scratch and self.walls != "container":
-            _remove_tree(running.scratch)
+            self.removers.add(_remove_tree(running.scratch))
         scale = 1 if sys.platform == "darwin" else 1024
         self._send(
             {
@@ -576,6 +577,9 @@ class Server:
 
     def _reap_strays(self) -> None:
         """As PID 1 this process inherits orphans; boxes themselves are waited for in `finish` only."""
+        for pid in [pid for pid in self.removers if pid]:
+            if os.waitpid(pid, os.WNOHANG)[0]:
+                self.removers.discard(pid)
         if self.boxes or os.getpid() != 1:
             return
         try:
@@ -607,24 +611,31 @@ def _tree_bytes(root: str) -> int:
                         todo.append((entry.path, depth + 1))
                     else:
                         total += entry.stat(follow_symlinks=False).st_blocks * 512
-        except OSError:
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                return _ENDLESS
             continue
     return total
 
 
-def _empty_tree(root: str) -> None:
+def _empty_tree(root: str, most_steps: int) -> bool:
     """Deletes everything below `root`, folders without permissions and folders nested without end included.
+
+    Returns False when it took more than `most_steps` and is not done.
 
     Never recursive and never with a long path: what lies in a folder is moved up beside it, then the folder is empty.
     The programs that made it are dead by now.
     """
     top = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    moved = 0
+    moved = steps = 0
     try:
         while names := os.listdir(top):
             before = moved
             removed = 0
             for name in names:
+                steps += 1
+                if steps > most_steps:
+                    return False
                 try:
                     os.unlink(name, dir_fd=top)
                     removed += 1
@@ -642,6 +653,7 @@ def _empty_tree(root: str) -> None:
                 try:
                     for child in os.listdir(inner):
                         moved += 1
+                        steps += 1
                         try:
                             if stat.S_ISDIR(os.stat(child, dir_fd=inner, follow_symlinks=False).st_mode):
                                 os.chmod(child, 0o700, dir_fd=inner)  # moving a folder writes to it
@@ -657,22 +669,35 @@ def _empty_tree(root: str) -> None:
                 finally:
                     os.close(inner)
             if not removed and moved == before:
-                return  # what is left cannot be removed
+                break  # what is left cannot be removed
+        return True
     finally:
         os.close(top)
 
 
-def _remove_tree(root: str) -> None:
-    """Deletes a scratch directory and all in it."""
+def _remove_tree(root: str) -> int:
+    """Deletes a scratch directory and all in it: at once when it is small, else by a child whose id is returned."""
     try:
         os.chmod(root, 0o700)
-        _empty_tree(root)
+        if not _empty_tree(root, 500):
+            pid = os.fork()
+            if pid:
+                return pid
+            try:
+                kernel.close_from(3)
+                os.setsid()  # it goes on when the zygote ends
+                os.nice(10)
+                _empty_tree(root, _ENDLESS)
+                os.rmdir(root)
+            finally:
+                os._exit(0)
         os.rmdir(root)
     except OSError:
         pass
+    return 0
 
 
-def _sweep() -> None:
+def _sweep(wipe: bool) -> None:
     """PID 1 of a container: ends every other process and wipes the scratch space."""
     try:
         while True:
@@ -680,9 +705,9 @@ def _sweep() -> None:
             os.waitpid(-1, 0)
     except (ProcessLookupError, ChildProcessError):
         pass
-    for folder in ("/tmp", "/dev/shm"):
+    for folder in ("/tmp", "/dev/shm") if wipe else ():
         try:
-            _empty_tree(folder)
+            _empty_tree(folder, _ENDLESS)
         except OSError:
             continue
 
