@@ -138,7 +138,8 @@ class DataConfig(_Section):
     """[data]: where the questions come from and which column is what."""
 
     dataset: str | None = _field(
-        None, "file (.jsonl, .parquet, .csv), folder, Hub id or card name; absent means generated arithmetic"
+        None,
+        "file (.jsonl[.gz], .json, .parquet, .csv), folder, Hub id or card name; absent means generated arithmetic",
     )
     subset: str | None = _field(None, "configuration of a Hub data set, such as `main` of openai/gsm8k")
     split: str = _field("train", "split that is trained on")

@@ -5,9 +5,11 @@ Nothing here loads a model. Every problem with columns or sizes is found before 
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import random
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,6 +29,7 @@ TASK_COLUMNS: Final = ("task", "task_type", "data_source")
 ID_COLUMNS: Final = ("id", "unique_id", "question_id", "task_id", "uuid")
 HELD_OUT_SPLITS: Final = ("heldout", "test", "validation", "dev", "eval")
 SET_ASIDE_SHARE: Final = 0.1
+FILE_ENDINGS: Final = (".jsonl", ".ndjson", ".json", ".parquet", ".csv")
 ARITHMETIC_ROWS: Final = 4000
 
 
@@ -113,7 +116,7 @@ def _load(data: DataConfig, name: str | None, split: str, limit: int | None, see
     assert name is not None
     path = Path(name)
     rows: Iterable[Mapping[str, Any]]
-    if path.suffix in (".jsonl", ".ndjson"):
+    if path.name.removesuffix(".gz").endswith((".jsonl", ".ndjson")):
         rows = _jsonl(path)
     elif path.suffix == ".json":
         rows = _json_array(path)
@@ -166,7 +169,7 @@ def _held_out_split(data: DataConfig) -> str | None:
         return next((name for name in HELD_OUT_SPLITS if name in card.splits and name != data.split), None)
     name = data.dataset
     assert name is not None
-    if Path(name).suffix in (".jsonl", ".ndjson", ".json", ".parquet", ".csv"):
+    if Path(name).name.removesuffix(".gz").endswith(FILE_ENDINGS):
         return None
     found = _split_names(data, name)
     return next((split for split in HELD_OUT_SPLITS if split in found and split != data.split), None)
@@ -188,7 +191,7 @@ def _set_aside(train: Questions, wanted: int, seed: int) -> tuple[Questions, Que
 def _jsonl(path: Path) -> list[dict[str, Any]]:
     rows = []
     try:
-        with path.open("rb") as file:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 if not line.strip():
                     continue
@@ -199,8 +202,8 @@ def _jsonl(path: Path) -> list[dict[str, Any]]:
                 if not isinstance(row, dict):
                     raise DataError(f"data.dataset: {path}:{number}: a row is an object, this is {str(row)[:40]!r}")
                 rows.append(row)
-    except OSError as error:
-        raise DataError(f"data.dataset: {path}: {error.strerror or error}") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"data.dataset: {path}: {getattr(error, 'strerror', None) or error}") from None
     return rows
 
 
