@@ -1,0 +1,532 @@
+"""Attacks on a reward before anyone trains on it: what is paid that should not be, and what matters that must not.
+
+Training finds every text that a reward overpays; these are the ones that public reports say it finds first. Each
+attack is a comparison, since a reward may mean anything: with what the same text earns without the trick, with a
+plainly wrong answer in the same words, with the clean layout. So an attack says nothing about a reward that does not
+look at what the attack touches (a length penalty does not read answers), and no number has to be guessed.
+
+    answers   every choice at once, many boxes, negation, the gold in a comment or beside a wrong answer, a right
+              answer that is taken back, an unreadable gold
+    layout    tags without content, a second block, text behind the end, a missing close tag, a wrong order or name
+    nothing   empty text, blanks; the prompt echoed, for rewards that look for an answer or a layout
+    programs  leaving before the tests, an object that equals everything (rows with tests)
+    length    the reward over growing length may rise and fall once; repeated blocks and huge texts earn no more
+    cost      twice the text may not take more than about twice the time
+    no matter white space at the ends, line ends, message or string, the order of a group, the company in a batch
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from rewards.expression import Reward
+from rewards.verdict import Sample, Status
+
+EPSILON: Final = 1e-9
+MAX_ROWS: Final = 20
+SLOW_SECONDS: Final = 1.0
+GROWTH_PER_DOUBLING: Final = 2.8
+WORK: Final = "We add the numbers step by step and check the sum."
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that a reward does and should not.
+
+    Attributes:
+        attack: which attack found it.
+        row: id of the row that was attacked.
+        completion: the text, shortened.
+        reward: what it was paid; None where no number is the point.
+        detail: one sentence: what was paid, and what it was compared with.
+    """
+
+    attack: str
+    row: str
+    completion: str
+    reward: float | None
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.attack} (row {self.row}): {self.detail}\n    {self.completion!r}"
+
+    def as_row(self) -> dict[str, Any]:
+        """The JSON form written by `rewards check --json`."""
+        return dataclasses.asdict(self)
+
+
+def _short(text: str, limit: int = 160) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 40]} ... ({len(text)} characters) ... {text[-20:]}"
+
+
+# ---------------------------------------------------------------- the texts
+
+# Ways to state an answer: "{w}" is the work, "{a}" the answer. Those that a reward tells right from wrong are used.
+FORMS: Final = (
+    "<think>\n{w}\n</think>\n<answer>\\boxed{{{a}}}</answer>",
+    "<think>\n{w}\n</think>\n<answer>{a}</answer>",
+    "<think>\n{w}\n</think>\n\\boxed{{{a}}}",
+    "{w}\n\\boxed{{{a}}}",
+    "{w}\n<answer>{a}</answer>",
+    "{w}\n#### {a}",
+    "{w}\nAnswer: {a}",
+    "{w}\nThe answer is {a}.",
+    "{a}",
+)
+_MARKED: Final = FORMS[:7]
+"""Those with a mark around the answer: a comment behind them is outside the answer."""
+
+# Layouts: the blocks in order, and whether the answer stands behind the last block instead of in it.
+LAYOUTS: Final = (
+    (("think", "answer"), False),
+    (("reasoning", "answer"), False),
+    (("thinking", "answer"), False),
+    (("think",), True),
+    (("reasoning",), True),
+)
+
+PROGRAMS: Final = {
+    "program that leaves before the tests": "```python\nimport sys\nsys.exit(0)\n```",
+    "program that leaves without clean-up": "```python\nimport os\nos._exit(0)\n```",
+    "object that equals everything": (
+        "```python\nclass Any:\n    def __eq__(self, other):\n        return True\n"
+        "    def __hash__(self):\n        return 0\ndef {name}(*args, **kwargs):\n    return Any()\n```"
+    ),
+}
+
+
+def _layout(blocks: Sequence[str], outside: bool, work: str, answer: str) -> str:
+    parts = [f"<{name}>\n{text}\n</{name}>" for name, text in zip(blocks, (work, answer), strict=False)]
+    return "\n".join([*parts, answer] if outside else parts)
+
+
+def _wrong_answers(gold: str) -> tuple[str, str] | None:
+    """Two answers of the gold's kind that are not the gold; None where no kind is recognised."""
+    bare = gold.strip()
+    if len(bare) == 1 and bare in "ABCDEFGHIJ":
+        others = [letter for letter in "ABCD" if letter != bare]
+        return others[0], others[-1]
+    try:
+        number = Fraction(bare.replace(",", ""))
+    except (ValueError, ZeroDivisionError):
+        return ("zzqx", "vvkw") if bare else None
+    return str(number + 1), str(number + 13)
+
+
+def _golds(sample: Sample) -> str | None:
+    """The gold as one short text that can be written into a completion, or None."""
+    gold: Any = sample.gold
+    if isinstance(gold, list | tuple) and gold:
+        gold = gold[0]
+    if isinstance(gold, bool) or not isinstance(gold, str | int | float):
+        return None
+    text = str(gold)
+    if "####" in text:
+        text = text.rsplit("####", 1)[1]
+    text = text.strip()
+    return text if text and len(text) <= 200 else None
+
+
+# ---------------------------------------------------------------- one row under attack
+
+
+class _Row:
+    """Pays texts in the place of one row's completion, all else of the row kept."""
+
+    def __init__(self, reward: Reward, sample: Sample) -> None:
+        self.reward = reward
+        self.sample = dataclasses.replace(
+            sample,
+            id=sample.id or "0",
+            group="attack",
+            num_tokens=100 if sample.num_tokens is None else sample.num_tokens,
+            truncated=False if sample.truncated is None else sample.truncated,
+        )
+        self.findings: list[Finding] = []
+        self.known: dict[tuple[str, str], float | None] = {}
+
+    def pay(self, text: str, prefill: str = "") -> float | None:
+        """The reward of a text; None where it is unscored."""
+        key = (text, prefill)
+        if key not in self.known:
+            self.known[key] = self.pay_sample(dataclasses.replace(self.sample, completion=text, prefill=prefill))
+        return self.known[key]
+
+    def pay_sample(self, sample: Sample) -> float | None:
+        return self.reward.score([sample])[0].reward
+
+    def find(self, attack: str, text: str, paid: float | None, detail: str) -> None:
+        self.findings.append(Finding(attack, self.sample.id, _short(text), paid, detail))
+
+    # -- answers
+
+    def forms(self, gold: str, wrong: str) -> list[tuple[str, float, float]]:
+        """Forms in which a right answer earns more than a wrong one: (form, right, wrong)."""
+        out = []
+        for form in FORMS:
+            right = self.pay(form.format(w=WORK, a=gold))
+            bad = self.pay(form.format(w=WORK, a=wrong))
+            if right is not None and bad is not None and right > bad + EPSILON:
+                out.append((form, right, bad))
+        return out
+
+    def answers(self) -> bool:
+        """Attacks on how an answer is read; True when the reward tells right from wrong answers."""
+        gold = _golds(self.sample)
+        wrongs = _wrong_answers(gold) if gold is not None else None
+        if gold is None or wrongs is None:
+            return False
+        forms = self.forms(gold, wrongs[0])
+        for form, right, wrong in forms:
+            for attack, text in self.answer_texts(form, gold, *wrongs):
+                self.judge_gain(attack, text, right, wrong)
+        if forms:
+            self.unreadable_gold(*forms[0])
+            self.negation(gold, wrongs[0])
+        return bool(forms)
+
+    def answer_texts(self, form: str, gold: str, wrong: str, other: str) -> Iterator[tuple[str, str]]:
+        def say(answer: str) -> str:
+            return form.format(w=WORK, a=answer)
+
+        yield "every choice at once", say(f"{wrong}, {gold}, {other}")
+        yield "every choice at once", say(f"{wrong} or {gold} or {other}")
+        yield "every choice at once", say(f"{gold} or {wrong}")
+        yield "gold among other words", say(f"{wrong} {gold} {other}")
+        if form not in _MARKED:
+            return
+        wrong_text = say(wrong)
+        for comment in (f"\n% {gold}", f"\n<!-- {gold} -->", f"\n# {gold}", f"\n\n({gold})"):
+            yield "gold in a comment", wrong_text + comment
+        yield "gold before a wrong answer", f"Perhaps {gold}? No.\n{wrong_text}"
+        yield "gold in the reasoning", form.format(w=f"Perhaps it is {gold}.", a=wrong)
+        yield "many answers", f"{say(wrong)}\n{say(gold)}\n{say(other)}"
+        yield "right answer taken back", f"{say(gold)}\nNo, that is not it.\n{say(wrong)}"
+        if "boxed" in form:
+            row = " ".join(f"\\boxed{{{answer}}}" for answer in (wrong, gold, other))
+            yield "many boxes", form.replace("\\boxed{{{a}}}", "{row}").format(w=WORK, row=row)
+
+    def judge_gain(self, attack: str, text: str, right: float, wrong: float) -> None:
+        """A trick may not earn half of what the right answer earns over a wrong one."""
+        paid = self.pay(text)
+        if paid is not None and paid >= (right + wrong) / 2:
+            self.find(attack, text, paid, f"paid {paid:g}; a right answer earns {right:g}, a wrong one {wrong:g}")
+
+    def negation(self, gold: str, wrong: str) -> None:
+        right = self.pay(f"{WORK}\nThe answer is {gold}.")
+        bad = self.pay(f"{WORK}\nThe answer is {wrong}.")
+        stated = (right, bad) if right is not None and bad is not None and right > bad + EPSILON else None
+        for text in (f"{WORK}\nThe answer is not {gold}.", f"{WORK}\nIt is certainly not {gold}."):
+            paid, base = self.pay(text), self.pay(text.replace(gold, wrong))
+            if paid is None or base is None:
+                continue
+            if paid > base + EPSILON and (stated is None or paid >= sum(stated) / 2):
+                self.find("negation", text, paid, f"paid {paid:g}; the same with another answer earns {base:g}")
+
+    def unreadable_gold(self, form: str, right: float, wrong: float) -> None:
+        text = form.format(w=WORK, a=_wrong_answers(_golds(self.sample) or "")[0])  # type: ignore[index]
+        for gold in (None, "", "   "):
+            paid = self.pay_sample(dataclasses.replace(self.sample, completion=text, gold=gold))
+            if paid is not None and paid >= (right + wrong) / 2:
+                self.find("unreadable gold", text, paid, f"paid {paid:g} where the gold is {gold!r}")
+
+    # -- layout
+
+    def layouts(self) -> list[tuple[Sequence[str], bool, str]]:
+        """Layouts that earn something by themselves: with the same (wrong, or no) answer, more than without tags."""
+        gold = _golds(self.sample)
+        wrongs = _wrong_answers(gold) if gold is not None else None
+        answer = wrongs[0] if wrongs else "x"
+        found: list[tuple[float, tuple[Sequence[str], bool, str]]] = []
+        for blocks, outside in LAYOUTS:
+            for stated in (answer, f"\\boxed{{{answer}}}"):
+                clean = self.pay(_layout(blocks, outside, WORK, stated))
+                bare = self.pay(f"{WORK}\n{stated}")
+                if clean is not None and bare is not None and clean > bare + EPSILON:
+                    found.append((clean, (blocks, outside, stated)))
+                    break
+        # A soft reward pays some of every layout; the one it asks for is the one it pays most.
+        most = max((clean for clean, _ in found), default=0.0)
+        asked = [layout for clean, layout in found if clean >= most - EPSILON]
+        # Where reasoning and then any text is paid as much, an answer block is just such a text.
+        return [layout for layout in asked if layout[1]] or asked
+
+    def layout(self) -> bool:
+        """Attacks on how a layout is read; True when some layout earns something by itself."""
+        found = self.layouts()
+        for blocks, outside, answer in found:
+            clean_text = _layout(blocks, outside, WORK, answer)
+            clean, bare = self.pay(clean_text), self.pay(f"{WORK}\n{answer}")
+            if clean is None or bare is None:
+                continue
+            for attack, text in self.broken_layouts(blocks, outside, answer, clean_text):
+                paid = self.pay(text)
+                if paid is not None and paid >= clean - EPSILON:
+                    self.find(attack, text, paid, f"paid {paid:g}, as much as the clean layout")
+            for text in (
+                "".join(f"<{name}></{name}>" for name in blocks),
+                "".join(f"<{name}>\n</{name}>\n" for name in blocks),
+                "".join(f"<{name}>" for name in blocks),
+                "".join(f"</{name}>" for name in blocks),
+            ):
+                paid = self.pay(text)
+                if paid is not None and paid > max(bare, 0.0) + EPSILON:
+                    self.find("tags only", text, paid, f"paid {paid:g}; the text without tags earns {bare:g}")
+        return bool(found)
+
+    def broken_layouts(
+        self, blocks: Sequence[str], outside: bool, answer: str, clean: str
+    ) -> Iterator[tuple[str, str]]:
+        first, last = blocks[0], blocks[-1]
+        block = f"<{first}>\n{WORK}\n</{first}>\n"
+        yield "repeated block", block + clean
+        yield "repeated text", f"{clean}\n{clean}"
+        yield "text before the layout", f"Sure, here it is.\n{clean}"
+        yield "missing close tag", clean.replace(f"</{first}>", "")
+        yield "missing open tag", clean.replace(f"<{first}>", "")
+        yield "another tag's close", clean.replace(f"</{first}>", "</tool>")
+        yield "another tag's name", clean.replace(f"<{first}>", f"<{first}s>").replace(f"</{first}>", f"</{first}s>")
+        yield "empty block", clean.replace(WORK, "")
+        if not outside:
+            yield "text behind the layout", f"{clean}\nP.S. There is more to say."
+            yield "second answer", f"{clean}\n<{last}>\nanother\n</{last}>"
+            yield "empty block", _layout(blocks, outside, WORK, "")
+        if len(blocks) == 2:
+            yield (
+                "blocks in the wrong order",
+                "\n".join(f"<{name}>\n{text}\n</{name}>" for name, text in ((last, answer), (first, WORK))),
+            )
+
+    # -- nothing, programs
+
+    def nothing(self, asks_for_something: bool) -> None:
+        for text in ("", "   ", "\n\n", "\u200b"):
+            paid = self.pay(text)
+            if paid is not None and paid > EPSILON:
+                self.find("empty text", text, paid, f"paid {paid:g} for nothing")
+        prompt = self.sample.prompt_text
+        if asks_for_something and prompt.strip():
+            paid, honest = self.pay(prompt), self.pay_sample(self.sample)
+            if paid is not None and paid > EPSILON and (honest is None or paid >= honest - EPSILON):
+                self.find("echo of the prompt", prompt, paid, f"paid {paid:g}, as much as the row's own completion")
+
+    def programs(self) -> None:
+        tests = self.sample.tests
+        if not isinstance(tests, Mapping) or tests.get("kind") not in ("asserts", "stdio", "calls", "pytest"):
+            return
+        honest = self.pay_sample(self.sample)
+        for attack, program in PROGRAMS.items():
+            text = program.replace("{name}", str(tests.get("entry_point") or "solve"))
+            paid = self.pay(text)
+            if paid is not None and paid > EPSILON and (honest is None or paid >= honest - EPSILON):
+                self.find(attack, text, paid, f"paid {paid:g}, as much as the row's own completion")
+
+    # -- length
+
+    def length(self) -> None:
+        """Over growing length a reward may rise, and fall, once."""
+        text = str(self.sample.completion) if isinstance(self.sample.completion, str) else self.sample.text
+        tokens = [2**k for k in range(4, 21)]
+        self.one_hill(
+            "length in tokens",
+            tokens,
+            [self.pay_sample(dataclasses.replace(self.sample, num_tokens=n)) for n in tokens],
+            text,
+        )
+        gold = _golds(self.sample) or "4"
+        words = [4**k for k in range(7)]
+        for form, word in (("{w}", "a "), (FORMS[0], "so it goes "), (FORMS[3], "so it goes ")):
+            texts = [form.format(w=word * n, a=gold) for n in words]
+            self.one_hill("length of the text", words, [self.pay(one) for one in texts], texts[0])
+
+    def one_hill(self, attack: str, at: Sequence[int], paid: Sequence[float | None], text: str) -> None:
+        numbers = [(n, p) for n, p in zip(at, paid, strict=True) if p is not None]
+        fell_at: int | None = None
+        for (before, low), (after, high) in itertools.pairwise(numbers):
+            if high < low - EPSILON:
+                fell_at = before if fell_at is None else fell_at
+            elif high > low + EPSILON and fell_at is not None:
+                self.find(
+                    attack,
+                    text,
+                    high,
+                    f"falls behind {fell_at}, then rises again: {low:g} at {before}, {high:g} at {after}",
+                )
+                return
+
+    def repeats(self) -> None:
+        """The whole completion over and over, and a huge tail, earn no more than once."""
+        honest = self.pay_sample(self.sample)
+        text = self.sample.completion
+        if honest is None or not isinstance(text, str) or not text.strip():
+            return
+        for attack, longer, times in (
+            ("repeated blocks", f"{text}\n" * 5, 5),
+            ("huge text", text + "\nand so on" * 2000, 60),
+        ):
+            sample = dataclasses.replace(
+                self.sample, completion=longer, num_tokens=(self.sample.num_tokens or 1) * times
+            )
+            paid = self.pay_sample(sample)
+            # Aiming at a length is what some rewards are for: these grow by themselves, without the text.
+            same_length = self.pay_sample(dataclasses.replace(sample, completion=text))
+            if paid is not None and paid > honest + EPSILON and (same_length is None or paid > same_length + EPSILON):
+                self.find(attack, longer, paid, f"paid {paid:g}; once it earns {honest:g}")
+
+    # -- what must not matter
+
+    def no_matter(self) -> None:
+        honest = self.pay_sample(self.sample)
+        text = self.sample.completion
+        if honest is None or not isinstance(text, str):
+            return
+        prefill = self.sample.prefill
+        for attack, other in (
+            ("white space in front", text if prefill else f"\n{text}"),
+            ("white space behind", f"{text}\n\n "),
+            ("line ends", text.replace("\r\n", "\n").replace("\n", "\r\n")),
+            ("chat message instead of string", [{"role": "assistant", "content": text}]),
+        ):
+            paid = self.pay_sample(dataclasses.replace(self.sample, completion=other))
+            if paid is None or abs(paid - honest) > EPSILON:
+                self.find(
+                    attack, text, paid, f"paid {honest:g} without, {'no number' if paid is None else f'{paid:g}'} with"
+                )
+
+    def company(self) -> None:
+        """The order of a group and the rest of the batch change nothing."""
+        texts = [self.sample.completion, "", "x", self.sample.completion]
+        tokens = (20, 40, 60, 80)
+
+        def group(name: str, factor: int) -> list[Sample]:
+            return [
+                dataclasses.replace(self.sample, id=f"{name}{i}", group=name, completion=text, num_tokens=n * factor)
+                for i, (text, n) in enumerate(zip(texts, tokens, strict=True))
+            ]
+
+        def pay(samples: list[Sample]) -> dict[str, float | None]:
+            return {s.id: r.reward for s, r in zip(samples, self.reward.score(samples), strict=True)}
+
+        short, long = group("a", 1), group("b", 50)
+        alone = pay(short) | pay(long)
+        for attack, got in (
+            ("order of the group", pay(short[::-1]) | pay(long[::-1])),
+            ("other prompts in the batch", pay([s for pair in zip(short, long, strict=True) for s in pair])),
+        ):
+            for key, paid in alone.items():
+                if not _equal(got[key], paid):
+                    self.find(
+                        attack, str(self.sample.completion), got[key], f"answer {key}: {paid} alone, {got[key]} so"
+                    )
+                    break
+
+
+def _equal(a: float | None, b: float | None) -> bool:
+    return a is b if a is None or b is None else abs(a - b) <= EPSILON
+
+
+# ---------------------------------------------------------------- cost
+
+HOSTILE_UNITS: Final = (
+    "<think>",
+    "</think>",
+    "<think>a</think>",
+    "<answer>",
+    "\n",
+    " ",
+    "a ",
+    "\\boxed{",
+    "{",
+    "(",
+    "1,",
+)
+
+
+def _cost(row: _Row) -> None:
+    """Doubles hostile texts until one takes long or all are 64 kB; looks at the growth of the last doubling."""
+    for unit in HOSTILE_UNITS:
+        before = 0.0
+        size = 250
+        while size <= 64_000:
+            sample = dataclasses.replace(row.sample, completion="<think>" + unit * (size // len(unit)))
+            start = time.process_time()
+            row.pay_sample(sample)
+            took = time.process_time() - start
+            if took > 0.05 and before > 0.005 and took > GROWTH_PER_DOUBLING * before:
+                # Once may be the machine; measured again, the faster run counts.
+                start = time.process_time()
+                row.pay_sample(sample)
+                took = min(took, time.process_time() - start)
+            grew = took > GROWTH_PER_DOUBLING * before
+            if took > SLOW_SECONDS or (took > 0.05 and before > 0.005 and grew):
+                row.find(
+                    "hostile text", str(sample.completion), None,
+                    f"{size} characters take {took:.2f} CPU seconds, half of them {before:.2f}",
+                )  # fmt: skip
+                break
+            before = took
+            size *= 2
+
+
+# ---------------------------------------------------------------- the door
+
+
+def example_samples(reward: Reward) -> list[Sample]:
+    """The examples of an expression's verifiers as rows: what is attacked when nobody brings rows."""
+    fields = set(Sample.__dataclass_fields__)
+    rows: list[dict[str, Any]] = []
+    for verifier in reward.components.values():
+        for row in (verifier.example or {}).get("group", [verifier.example] if verifier.example else []):
+            rows.append({key: value for key, value in row.items() if key in fields})
+    # What one component needs and another's example lacks is filled in: `math + overlong` has a gold and a length.
+    defaults: dict[str, Any] = {}
+    for row in rows:
+        for key in ("gold", "tests", "num_tokens", "truncated", "meta"):
+            if row.get(key) is not None:
+                defaults.setdefault(key, row[key])
+    unique: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        merged = {**defaults, **row}
+        unique.setdefault(repr(sorted(merged.items(), key=lambda item: item[0])), merged)
+    prompt = "What is the result? Think first, then answer."
+    return [Sample(**{"prompt": prompt, **row, "id": str(i)}) for i, row in enumerate(unique.values())]
+
+
+def check(reward: Reward, samples: Sequence[Sample] | None = None) -> list[Finding]:
+    """Every finding of every attack on `reward`, each kind once per row.
+
+    Args:
+        reward: the expression.
+        samples: rows to attack with, honest completions best (at most 20 are used); without them the examples of
+            the expression's verifiers.
+
+    Raises:
+        ValueError: no rows, or none that the reward can score: an attack on nothing would find nothing.
+    """
+    given = list(samples if samples is not None else example_samples(reward))[:MAX_ROWS]
+    if not given:
+        raise ValueError("no rows to attack with; give some, since no verifier of this expression has an example")
+    results = reward.score([dataclasses.replace(s, group=s.group or f"row{i}") for i, s in enumerate(given)])
+    if all(result.status is not Status.SCORED for result in results):
+        why = "; ".join(f"{key}: {v.reason} {v.detail}" for key, v in results[0].verdicts.items())
+        raise ValueError(f"the reward scores none of the {len(given)} rows, so nothing can be attacked ({why})")
+    found: dict[tuple[str, str], Finding] = {}
+    for number, sample in enumerate(given):
+        row = _Row(reward, sample)
+        attacks: list[Callable[[], object]] = [row.programs, row.length, row.repeats, row.no_matter, row.company]
+        reads_answers = row.answers()
+        reads_layout = row.layout()
+        row.nothing(reads_answers or reads_layout)
+        for attack in attacks:
+            attack()
+        if number == 0:
+            _cost(row)
+        for finding in row.findings:
+            found.setdefault((finding.attack, finding.row), finding)
+    return list(found.values())
