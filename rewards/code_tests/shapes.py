@@ -322,6 +322,10 @@ def tests_of_row(row: Mapping[str, Any]) -> dict[str, Any]:
     )
 
 
+# Its name begins as a test's does: pytest would collect it in every module that imports it.
+tests_of_row.__dict__["__test__"] = False
+
+
 def _some(**fields: Any) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if value}
 
