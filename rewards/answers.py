@@ -235,7 +235,7 @@ def _box_at(text: str, at: int, end: int) -> _Box | None:
     commanded = at > 0 and text[at - 1] == "\\"
     start = at - 1 if commanded else at
     after = at + name
-    while after < end and text[after] in " \t":
+    while after < end and text[after] in " \t\n":
         after += 1
     if after >= end:
         return _Box(start, after, after, end, False) if commanded else None
@@ -841,6 +841,10 @@ def _narrow(text: str, low: str, start: int, end: int) -> tuple[int, int] | None
                     return found
                 if not inner.rstrip().endswith((":", "：")):
                     return _narrow(text, low, opening + 2, bold)
+    bare = _leading(text, low, start, end)
+    whole = bare is not None and bare[0] == start and _trim(text, bare[1], end)[0] >= end
+    if whole and not any(sign in text[start:end] for sign in "<*\\"):
+        return bare  # the sentence is the answer
     best = -1
     for copula in _COPULAS:
         at = low.rfind(copula, start, end)
@@ -849,6 +853,8 @@ def _narrow(text: str, low: str, start: int, end: int) -> tuple[int, int] | None
         after = at + len(copula)
         if copula[-1].isalpha() and copula[-1].isascii() and _is_letter(low, after):
             continue
+        if copula == ":" and at > start and text[at - 1].isdecimal() and text[after : after + 1].isdecimal():
+            continue  # 4:30
         if after > best:
             best = after
     formula = _closing_formula(text, start, end)
@@ -863,7 +869,11 @@ def _narrow(text: str, low: str, start: int, end: int) -> tuple[int, int] | None
     if formula:
         return formula
     number = _last_number(text, start, end)
-    if number is None and low.endswith((" is", " are"), start, max(best, start)) and len(text[best:end].split()) <= 3:
+    if (
+        number is None
+        and low.endswith((" is", " are", " be"), start, max(best, start))
+        and len(text[best:end].split()) <= 3
+    ):
         return _trim(text, best, end)  # "The statement is true."
     return number
 
@@ -1275,4 +1285,8 @@ def _gold_text(gold: str) -> str:
             return text[found[0] : found[1]].strip()
     if text.startswith("<answer>") and text.endswith("</answer>"):
         return text[8:-9].strip()
+    if text[:40].lower().startswith(("answer:", "final answer:", "the answer is", "the final answer is", "答案")):
+        stated = find_answer(text, where="stated")
+        if stated.spans:
+            return stated.text
     return text
