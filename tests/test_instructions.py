@@ -319,6 +319,7 @@ def test_sentences_end_where_a_reader_ends_them(text: str, sentences: list[str])
 def test_words_are_what_a_word_processor_counts() -> None:
     """Contractions and hyphens join, dashes and slashes cut, marks alone are none, Han counts by character."""
     text = "Don't stop\u2014well-known and/or new \u2013 it's * 日本語 3.5!"
+    assert Response("वह हिन्दी ❤\ufe0f").words == ["वह", "हिन्दी"]
     assert Response(text).words == ["Don't", "stop", "well-known", "and", "or", "new", "it's", "日", "本", "語", "3.5"]
 
 
@@ -328,6 +329,8 @@ def test_a_whole_word_pattern_is_literal_and_bordered() -> None:
     assert not whole_word("a.b").search("axb")
     assert whole_word("New  York").search("in new\nyork.")
     assert not whole_word("art").search("start artist part")
+    assert whole_word("हिन्दी").search("वह हिन्दी बोलता है")
+    assert not whole_word("हिन्द").search("वह हिन्दी बोलता है")
 
 
 @needs_extra

@@ -12,6 +12,7 @@ from __future__ import annotations
 import importlib
 import re
 import string
+import unicodedata
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Any, Final
@@ -29,6 +30,12 @@ _LANGUAGE_CHARACTERS: Final = 40_000
 
 _HAN_KANA: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _NO_SPACES: Final = re.compile(f"[{_HAN_KANA}\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
+# Vowel signs and other marks that belong to the letter before them, which `\w` leaves out.
+_MARKS: Final = (
+    "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd\u0a01-\u0a03"
+    "\u0a3c-\u0a51\u0a81-\u0a83\u0abc-\u0acd\u0b01-\u0b03\u0b3c-\u0b57\u0bbe-\u0bcd\u0c00-\u0c04\u0c3e-\u0c56\u0c81-\u0c83"
+    "\u0cbc-\u0cd6\u0d00-\u0d03\u0d3b-\u0d4d"
+)
 _PIECE: Final = re.compile(f"[{_HAN_KANA}]|[^\\s\u2013\u2014\u2015/{_HAN_KANA}]+")
 # Possessive, and begun only at the first mark of a run: `....x` would cost the square of its length otherwise.
 _TERMINATOR: Final = re.compile(
@@ -69,12 +76,15 @@ def spaceless_script(letter: str) -> bool:
 
 
 def bare(piece: str) -> str:
-    """The piece without anything but letters and digits at its two ends."""
-    start, end = 0, len(piece)
+    """The piece without anything but letters and digits (with their combining marks) at its two ends."""
+    start, end, length = 0, len(piece), len(piece)
     while start < end and not piece[start].isalnum():
         start += 1
     while end > start and not piece[end - 1].isalnum():
         end -= 1
+    # A vowel sign belongs to the letter before it; the variation selector of an emoji follows none.
+    while start < end < length and unicodedata.category(piece[end])[0] == "M":
+        end += 1
     return piece[start:end]
 
 
@@ -90,7 +100,8 @@ def whole_word(phrase: str) -> re.Pattern[str]:
         raise ValueError("a keyword is blank")
     first, last = words[0][0], words[-1][-1]
     before = r"(?<!\w)" if (first.isalnum() or first == "_") and not spaceless_script(first) else ""
-    after = r"(?!\w)" if (last.isalnum() or last == "_") and not spaceless_script(last) else ""
+    joined = last.isalnum() or last == "_" or unicodedata.category(last)[0] == "M"
+    after = rf"(?![\w{_MARKS}])" if joined and not spaceless_script(last) else ""
     return re.compile(before + r"\s+".join(map(re.escape, words)) + after, re.IGNORECASE)
 
 
@@ -224,6 +235,7 @@ class OfficialResponse(Response):
 
     @cached_property
     def number_of_words(self) -> int:
+        """Runs of `\\w` as Python's `re` finds them, and NLTK before 3.10: vowel signs of Thai and Indic cut words."""
         return sum(1 for _ in re.finditer(r"\w+", self.text))
 
     @cached_property
