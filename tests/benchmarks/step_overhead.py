@@ -136,13 +136,11 @@ def main() -> None:
         scoring = sum(row["seconds/scoring"] for row in recorder.rows) / sum(
             row["seconds/step"] for row in recorder.rows
         )
+        shown = "trivial reward" if given.same_reward else config.reward
+        whole_ratio, middle = medians["ours"] / medians["trl"], statistics.median(ratio)
         print(f"plain TRL, trivial reward: {medians['trl'] * 1000:.1f} ms of CPU per step")
-        print(
-            f"ours, {'trivial' if given.same_reward else config.reward}: {medians['ours'] * 1000:.1f} ms of CPU per step"
-        )
-        print(
-            f"ratio of medians {medians['ours'] / medians['trl']:.3f}; median of ratios {statistics.median(ratio):.3f}"
-        )
+        print(f"ours, {shown}: {medians['ours'] * 1000:.1f} ms of CPU per step")
+        print(f"ratio of medians {whole_ratio:.3f}; median of ratios {middle:.3f}")
         print(f"share of scoring in our step: {scoring:.1%} of wall time")
 
 
