@@ -449,6 +449,8 @@ class DockerSandbox(Sandbox):
             raise SandboxError(
                 f"no image {self.image!r} on this engine. Remedy: run `rewards sandbox build-image` (no registry)"
             ) from None
+        except docker.errors.DockerException as error:
+            raise SandboxError(f"the Docker engine cannot be asked for {self.image!r}: {str(error)[:200]}") from None
         if LABEL not in labels:
             raise SandboxError(f"image {self.image!r} was not made by `rewards sandbox build-image` (no label {LABEL})")
         self._start_settings = json.loads(labels[LABEL])

@@ -18,7 +18,6 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -981,7 +980,7 @@ class Pool:
         self._slots: queue.LifoQueue[list[Zygote | None]] = queue.LifoQueue()
         for _ in range(workers):
             self._slots.put([None, None])
-        self._lock = threading.Lock()
+        self._worked = False
         self._closed = False
         self._owner = os.getpid()
 
@@ -999,8 +998,16 @@ class Pool:
                 raise SandboxError("the sandbox is closed: make a new one")
             why = ""
             for _ in range(2):
-                first = self._ready(slot, 0)
-                second = self._ready(slot, 1) if both and self.pair else first
+                try:
+                    first = self._ready(slot, 0)
+                    second = self._ready(slot, 1) if both and self.pair else first
+                except SandboxError as error:
+                    self._discard(slot)
+                    if not self._worked:
+                        raise  # it never ran here: the caller has to know why
+                    why = str(error)  # it did run: the engine is down for now, and these rows are lost
+                    continue
+                self._worked = True
                 try:
                     return work(first, second), ""
                 except ZygoteLost as error:
