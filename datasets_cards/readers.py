@@ -18,7 +18,11 @@ PLACEHOLDERS: Final = frozenset(
 )
 """Words that data sets write where there is no answer (a quarter of NuminaMath-1.5's rows)."""
 
-_NUMBER: Final = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?")
+# The sign may stand before the currency or behind it: `-$5`, `$-5`.
+_NUMBER: Final = re.compile(
+    r"(?P<sign>[-\u2212+]?)[$\u20ac\u00a3]? ?(?P<behind>[-\u2212+]?)"
+    r"(?P<number>(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+) ?%?\.?"
+)
 _LIST_AS_TEXT: Final = re.compile(r"""^\[\s*(?:['"].*['"]|[-+]?\d[\d.\s,+-]*,[\d.\s,+-]*)\s*\]$""", re.DOTALL)
 
 
@@ -69,13 +73,11 @@ def number_after_hashes(row: Row, path: str) -> str:
     if not mark:
         raise UnusableRow(f"{path} has no '####' before its final number")
     shown = tail.strip()
-    sign, rest = ("-", shown[1:].lstrip()) if shown[:1] in ("-", "\u2212") else ("", shown.removeprefix("+"))
-    for symbol in ("$", "€", "£"):
-        rest = rest.removeprefix(symbol).lstrip()
-    number = rest.rstrip(" .%").strip()
-    if not number or number[0] in "+-" or not _NUMBER.fullmatch(number):
+    found = _NUMBER.fullmatch(shown)
+    if not found or (found["sign"] and found["behind"]):
         raise UnusableRow(f"{path} ends with {shown[:60]!r} after '####', which is not one number")
-    return sign + number.replace(",", "")
+    minus = (found["sign"] or found["behind"]) in ("-", "\u2212")
+    return ("-" if minus else "") + found["number"].replace(",", "")
 
 
 def last_box(row: Row, path: str) -> str:
