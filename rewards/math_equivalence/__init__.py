@@ -8,10 +8,23 @@ once; `compare` decides by type. What that leaves undecided (integrals, infinite
 worker (`symbolic`). Neither sympy nor math-verify is ever imported in the caller's process, and nothing that a model
 wrote is evaluated anywhere.
 
-Choices on which graders differ are parameters; `MathParams` lists them with their defaults. The choices that are not
-parameters: a box beats words before or after it (save "final answer: 5" behind the box); a model that recants in words
-after its box has answered with the box; `3m` is a product unless the gold is a number or a quantity; of `a = b` with
-two different numbers nothing is paid; an answer only inside a think block is no answer.
+Choices on which graders differ are parameters where users need both; `MathParams` lists them with their defaults.
+The rest is decided once:
+
+| pair | verdict | because |
+|---|---|---|
+| gold 1/2, answer 2/4 | right | equal; reducing is a matter of form |
+| gold 2/3, answer 0.67; gold 100.5, answer 100 | wrong | no tolerance unless `rounding` or `decimal_digits` says so |
+| gold (-1, 3), answer -1 < x < 3 or x in (-1, 3) | right | the same set; `inequality_as_interval` |
+| gold [0, 1), answer [0, 1] | wrong | an end belongs to it or not |
+| gold 5 km, answer 5; answer 5000 m; answer 5 m | right; right; wrong | only a stated unit can be wrong |
+| gold 3, answer 3 m; answer 3m | right; wrong | a lone letter is a unit only when it stands apart |
+| gold x = 5, answer 5; gold 5, answer x = 5 | right | the name goes without saying |
+| gold 5, answer 5 = 6; answer 5, 6; answer 5 or 6 | wrong | a contradiction and a choice of answers pay nothing |
+| gold 42, box 42, then "no, it might be 43" in words | right | the box is the answer |
+| gold 42, box 41, then "final answer: 42" | right | the later explicit statement is |
+| an answer only inside a think block; an unfinished last box | wrong | nothing final was said |
+| "see the proof above" as a gold | invalid | the row's fault; no number |
 """
 
 from __future__ import annotations
