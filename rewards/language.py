@@ -3,7 +3,7 @@
 Words are compared by script first, which is certain and cheap: Chinese characters in an English answer are foreign
 whatever an identifier thinks. Words in a script that the language shares with others go to py3langid, in stretches
 of about 60 letters, since shorter ones cannot be told apart: on English solutions of maths problems it names another
-language for 1.5% of 40-letter stretches and 0.5% of 60-letter ones (tests/benchmarks/format_and_length.py).
+language for 1.1% of 40-letter stretches and 0.3% of 60-letter ones (tests/benchmarks/format_and_length.py).
 py3langid was chosen by measurement: it ships its model, is deterministic and takes 0.03 ms for a stretch and 0.1 GB,
 where lingua takes 0.9 ms and 1.2 GB for the same accuracy there (and 0.2 ms at a far lower one).
 """

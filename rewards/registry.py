@@ -27,7 +27,7 @@ ENTRY_POINT_GROUP: Final = "rewards.verifiers"
 class Params(BaseModel):
     """Base of every verifier's parameters: frozen, unknown names refused, bad values refused at build time."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
 P_co = TypeVar("P_co", bound=Params, covariant=True)
