@@ -27,6 +27,7 @@ from rewards.math_equivalence.entries import (
     folded,
     integer_words,
     listed,
+    renamed_build,
 )
 from rewards.math_equivalence.equations import (
     Assigned,
@@ -49,15 +50,15 @@ from rewards.math_equivalence.expressions import (
 )
 from rewards.math_equivalence.families import PARAMETERS, constants_in, parameter_of, progression, same_progression
 from rewards.math_equivalence.latex import parse
-from rewards.math_equivalence.matrices import as_matrix, holds_matrix
+from rewards.math_equivalence.matrices import along_axes, as_matrix, holds_matrix
 from rewards.math_equivalence.numeric import Evaluator, TooLarge
 from rewards.math_equivalence.plusminus import expand, expand_all, has_pm
 from rewards.math_equivalence.readings import Reading, read, show, type_name
 from rewards.math_equivalence.realsets import NotReal, is_set, read_set, same_set
 from rewards.math_equivalence.tree import NUMERIC, Decimal10, Node, Problem, exact_of
 
-MAX_PAIRS: Final = 20_000
-"""Most comparisons of elements for one pair of lists."""
+MAX_PAIRS: Final = 2_000
+"""Most comparisons of elements for one pair of lists, beyond those that rough values tell apart."""
 
 REASONS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -295,6 +296,25 @@ _NO_TYPE: Final = Decision(False, "type_differs")
 _CONSTANT_NAMES: Final = frozenset(("C", "c", "K", "k", "c_1", "C_1", "C_0", "const", "D", "A", "constant"))
 
 
+class _Far:
+    """Rough values of constants, computed once each: far ones need no exact comparison to be told apart."""
+
+    __slots__ = ("values",)
+
+    def __init__(self) -> None:
+        self.values: dict[Node, complex | None] = {}
+
+    def apart(self, x: Node, y: Node) -> bool:
+        u, v = self.value(x), self.value(y)
+        return u is not None and v is not None and abs(u - v) > 1e-6 * (abs(u) + abs(v))
+
+    def value(self, node: Node) -> complex | None:
+        if node not in self.values:
+            plain = is_number(node) and not traits(node).has_log
+            self.values[node] = numeric.rough_value(node) if plain else None
+        return self.values[node]
+
+
 class _Comparison:
     """One pair under one policy."""
 
@@ -506,6 +526,14 @@ class _Comparison:
             if inner_g.op in ("pct", "deg", "money", "qty") or inner_a.op in ("pct", "deg", "money", "qty"):
                 return self.same(inner_g, inner_a)
             return _NO_TYPE
+        scales = [n.value.factor if n.op == "qty" and n.value.kind == "scale" else None for n in (g, a)]
+        if any(scales):
+            left = tree.mul([Node("calc", (), scales[0] or 1), inner_g])
+            right = tree.mul([Node("calc", (), scales[1] or 1), inner_a])
+            found = self.scalars(left, right)
+            if not found.equal and None in scales:
+                found = self.scalars(inner_g, inner_a)
+            return Decision(True, "equal_unit") if found.equal else found
         if go == ao == "pct":
             return self.scalars(inner_g, inner_a)
         if "pct" in (go, ao):
@@ -527,18 +555,12 @@ class _Comparison:
             return self.angles(g, a, inner_g, inner_a)
         if go == "money" or ao == "money":
             return self.money(g, a, inner_g, inner_a)
-        scales = [n.value.factor if n.op == "qty" and n.value.kind == "scale" else None for n in (g, a)]
-        if any(scales):
-            left = tree.mul([Node("calc", (), scales[0] or 1), inner_g])
-            right = tree.mul([Node("calc", (), scales[1] or 1), inner_a])
-            found = self.scalars(left, right)
-            if not found.equal and None in scales:
-                found = self.scalars(inner_g, inner_a)
-            return Decision(True, "equal_unit") if found.equal else found
         if go == "qty" and ao == "qty":
             return self.units(g, a, inner_g, inner_a)
         if (go == "qty" and _radians(g)) or (ao == "qty" and _radians(a)):
             return self.scalars(inner_g, inner_a)
+        if any(n.op == "qty" and "+" in n.value.text for n in (g, a)):
+            return Decision(False, "unit_mismatch", "hours and minutes against a bare number")
         found = self.scalars(inner_g, inner_a)
         if found.equal:
             return Decision(True, "equal_unit")
@@ -679,6 +701,10 @@ class _Comparison:
                 return found
             if g.op in ("union", "inter"):
                 return self.unordered(g.args, a.args)
+            if g.op == "cases":
+                rows = [tuple(Node("tuple", n.args[j : j + 2]) for j in range(0, len(n.args), 2)) for n in (g, a)]
+                if self.unordered(rows[0], rows[1]).equal:
+                    return Decision(True, "equal_structure")
         if g.op == "numset" and a.op == "numset":
             return Decision(False, "value_differs")
         return Decision(None, "undecided")
@@ -782,6 +808,8 @@ class _Comparison:
 
     def matrices(self, g: Node, a: Node) -> Decision | None:
         left, right = as_matrix(g), as_matrix(a)
+        if left is not None and right is None and along_axes(g) is not None:
+            right = along_axes(a, plain=True)  # 3i - 2j where the gold has bold letters
         if left is None or right is None:
             determinant = any(n.op == "matrix" and n.value[2] == "|" for n in (g, a))
             if determinant and all(is_scalar(n) or n.op == "matrix" for n in (g, a)):
@@ -843,7 +871,7 @@ class _Comparison:
             return Decision(False, "sign_differs" if set(g.value) != set(a.value) else "value_differs")
         if g.op in ("union", "inter", "minus", "list", "build", "set") and g.op == a.op:
             if g.op == "build":
-                found = self.aligned(g, a)
+                found = self.aligned(g, renamed_build(a, g))
                 return found if found.equal else Decision(None, "undecided")
             if g.op == "minus":
                 return self.aligned(g, a)
@@ -1155,11 +1183,14 @@ class _Comparison:
         rest_x.extend(Node("num", (), key) for key, n in counts.items() for _ in range(n))
         undecided: Decision | None = None
         waiting = list(rest_y)
+        far = _Far() if len(waiting) > 4 else None
         for x in rest_x:
-            self.pairs += len(waiting)
-            if self.pairs > MAX_PAIRS:
-                return Decision(None, "over_limit", "too many elements to match")
             for j, y in enumerate(waiting):
+                if far is not None and far.apart(x, y):
+                    continue
+                self.pairs += 1
+                if self.pairs > MAX_PAIRS:
+                    return Decision(None, "over_limit", "too many elements to match")
                 found = self.same(x, y)
                 if not found.equal and (parameter or family):
                     shifted = self.families(x, y, declared=parameter)
@@ -1221,7 +1252,7 @@ def _letters_of(node: Node) -> str | None:
 
 
 _DROPPED_WORDS: Final = frozenset(
-    ("the", "a", "an", "of", "is", "are", "that", "it", "its", "in", "on", "to", "be", "s")
+    ("th", "st", "nd", "rd", "the", "a", "an", "of", "is", "are", "that", "it", "its", "in", "on", "to", "be", "s")
 )
 _YES: Final = {"yes": "true", "no": "false", "correct": "true", "incorrect": "false"}
 

@@ -7,10 +7,11 @@ from typing import Final, NamedTuple
 from rewards.math_equivalence.equations import assignment, is_name
 from rewards.math_equivalence.expressions import (
     is_scalar,
+    substitute,
 )
 from rewards.math_equivalence.plusminus import has_pm
 from rewards.math_equivalence.realsets import whole_numbers
-from rewards.math_equivalence.tree import Node
+from rewards.math_equivalence.tree import MAX_ELEMENTS, Node, exact_of
 
 MANY: Final = frozenset({"list", "set", "bracket", "tuple", "seq"})
 
@@ -22,32 +23,34 @@ class Entries(NamedTuple):
     """What a list, set, tuple or system holds."""
 
     values: tuple[Node, ...]
-    names: tuple[Node, ...]
+    names: tuple[Node, ...] = ()
     """One per value, or empty."""
-    single_tuple: bool
-    ordered: bool
-    is_set: bool
-    bracket_pair: bool
-    parameter: bool
+    single_tuple: bool = False
+    ordered: bool = False
+    is_set: bool = False
+    bracket_pair: bool = False
+    parameter: bool = False
     """An integer parameter was declared: "k ∈ Z"."""
-    family: bool
-    named_values: bool
-    loose: bool
-    """A bare list: order does not matter unless the other side has one."""
+    family: bool = False
+    """The values are solutions for a letter, so a counting letter may stand in them."""
+    named_values: bool = False
+    loose: bool = False
+    """A bare list: order does not matter unless it does on the other side."""
 
 
 def entries_of(node: Node) -> Entries | None:
+    """The entries of a node; None for what holds none."""
     op = node.op
     if op == "tuple":
-        return Entries(node.args, (), True, True, False, False, False, False, False, False)
+        return Entries(opened(node.args), single_tuple=True, ordered=True)
     if op == "seq":
-        return Entries(node.args, (), False, True, False, False, False, False, False, False)
+        return Entries(node.args, ordered=True)
     if op == "bracket":
-        return Entries(node.args, (), False, False, False, len(node.args) == 2, False, False, False, True)
+        return Entries(node.args, bracket_pair=len(node.args) == 2, loose=True)
     if op == "set":
-        return Entries(node.args, (), False, False, True, False, False, False, False, False)
+        return Entries(opened(node.args), is_set=True)
     if op == "const" and node.value == "empty":
-        return Entries((), (), False, False, True, False, False, False, False, False)
+        return Entries((), is_set=True)
     if op == "rel" or op == "label":
         assigned = assignment(node)
         if assigned is None:
@@ -56,10 +59,10 @@ def entries_of(node: Node) -> Entries | None:
             return None
         name, value = assigned
         if name.op == "tuple" and value.op == "tuple" and len(name.args) == len(value.args):
-            return Entries(value.args, name.args, True, True, False, False, False, False, True, False)
+            return Entries(value.args, name.args, single_tuple=True, ordered=True, named_values=True)
         if value.op in MANY:
             return entries_of(value)
-        return Entries((value,), (name,), False, False, False, False, False, True, True, True)
+        return Entries((value,), (name,), family=True, named_values=True, loose=True)
     if op == "list":
         values: list[Node] = []
         names: list[Node] = []
@@ -96,15 +99,51 @@ def entries_of(node: Node) -> Entries | None:
         if len(names) != len(values):
             names = []
         return Entries(
-            tuple(values), tuple(names), False, False, False, False, parameter, family, bool(names), not names
-        )  # fmt: skip
+            opened(tuple(values)),
+            tuple(names),
+            parameter=parameter,
+            family=family,
+            named_values=bool(names),
+            loose=not names,
+        )
     if (
         has_pm(node)
         or is_scalar(node)
         or op in ("qty", "money", "pct", "deg", "interval", "text", "matrix", "ratio", "base")
     ):
-        return Entries((node,), (), False, False, False, False, False, False, False, True)
+        return Entries((node,), loose=True)
     return None
+
+
+def renamed_build(node: Node, like: Node) -> Node:
+    """`{2n : n ∈ Z}` with the letter of `{2k | k ∈ Z}`; the tree as it was when the two are not of that form."""
+    letters = []
+    for build in (node, like):
+        condition = build.args[1]
+        if condition.op != "rel" or condition.args[0].op != "sym":
+            return node
+        letters.append(condition.args[0])
+    if letters[0] == letters[1]:
+        return node
+    return Node("build", tuple(substitute(n, {letters[0].value: letters[1]}) for n in node.args), node.value)
+
+
+def opened(values: tuple[Node, ...]) -> tuple[Node, ...]:
+    """`1, 2, ..., 10` with its dots filled in, when two numbers before them and one after give the step."""
+    if values.count(DOTS) != 1 or len(values) < 4 or values[-1] == DOTS:
+        return values
+    at = values.index(DOTS)
+    numbers = [exact_of(v) for v in (*values[:at], *values[at + 1 :])]
+    if at < 2 or any(not isinstance(n, int) for n in numbers):
+        return values
+    whole = [n for n in numbers if isinstance(n, int)]
+    step = whole[1] - whole[0]
+    if step == 0 or (whole[-1] - whole[0]) % step or not 0 < (whole[-1] - whole[0]) // step < MAX_ELEMENTS:
+        return values
+    full = list(range(whole[0], whole[-1] + (1 if step > 0 else -1), step))
+    if full[:at] != whole[:at] or full[len(full) - (len(whole) - at) :] != whole[at:]:
+        return values
+    return tuple(Node("num", (), n) for n in full)
 
 
 def folded(entries: Entries, other: tuple[Node, ...]) -> tuple[Node, ...]:

@@ -364,7 +364,7 @@ class _Parser:
                 if sign == "=>":
                     # the conclusion of a derivation is the statement
                     return self.chain()
-            elif token.kind == "o" and token.text == "!" and self.toks[self.i + 1].text == "=":
+            elif token.kind == "o" and token.text == "!" and self.is_unequal():
                 self.i += 2
                 sign = "!="
             elif token.kind in ("w", "W") and token.text.lower() in ("is", "equals", "are", "in"):
@@ -568,7 +568,7 @@ class _Parser:
             if kind in ("w", "W") and (
                 kind == "W" or is_word(text) or _unit_like(token) or self.speed_ahead() or self.unit_letter(token)
             ):
-                if token.text.lower() in _STOP_WORDS:
+                if token.text.lower() in _STOP_WORDS and not (text == "in" and self.inches_ahead()):
                     break
                 if _is_quantity(pending):
                     unit = self.unit()
@@ -579,6 +579,13 @@ class _Parser:
                     break
                 if kind == "w" and is_word(text):
                     break
+            if kind == "n" and len(pending) == 1 and pending[0].op == "qty":
+                more = self.term()
+                both = _compound(pending[0], more)
+                if both is None:
+                    self.fail("two quantities side by side")
+                pending = [both]
+                break
             if kind == "n" and pending[-1].op in ("num", "dec", "calc") and self.toks[self.i - 1].kind == "n":
                 mixed = self.mixed_plain(pending)
                 if mixed is None:
@@ -670,6 +677,11 @@ class _Parser:
             following.kind == "o" and following.text in ("∪", "∩", ")", ".", "}")
         )
 
+    def inches_ahead(self) -> bool:
+        """`6\\text{ in}`: "in" at the end or before a power is a unit, not a relation"""
+        after = self.toks[self.i + 1]
+        return after.kind in ("", ",", "q", "n") or after.text in ("^", "}", ")", ".")
+
     def relation_ahead(self) -> bool:
         """A remark in brackets that holds a relation: a condition, not a factor"""
         depth = 0
@@ -698,7 +710,7 @@ class _Parser:
                     following = self.toks[self.i + 1]
                     if following.kind not in ("w", "W") or not parts or self.number_follows(self.i + 1):
                         break
-                elif (low in _STOP_WORDS or low in QUALIFIERS) and parts:
+                elif (low in _STOP_WORDS or low in QUALIFIERS) and (parts or low != "in") and low != "squared":
                     break
                 parts.append(text)
                 self.i += 1
@@ -842,9 +854,7 @@ class _Parser:
                     self.i += 1
                     node = self.subscript(node)
                 elif text == "!":
-                    if self.toks[self.i + 1].text == "=" or (
-                        node.op in ("text", "tuple") and self.toks[self.i + 1].kind == ""
-                    ):
+                    if self.is_unequal() or (node.op in ("text", "tuple") and self.toks[self.i + 1].kind == ""):
                         return node
                     self.i += 1
                     if self.is_op("!") and self.toks[self.i].space == 0:
@@ -1452,7 +1462,9 @@ class _Parser:
         ):
             inner = self.argument()
             if inner.op == "sym":
-                return self.named(f"{_ACCENTS.get(name, name)}:{inner.value}")
+                letter = inner.value.rpartition(":")[2]
+                letter = {"imath": "i", "jmath": "j"}.get(letter, letter)
+                return self.named(f"{_ACCENTS.get(name, name)}:{letter}")
             if name == "underline" or (name == "bar" and exact_of(inner) is not None):
                 return inner
             if name == "overline" and exact_of(inner) is None:
@@ -1773,6 +1785,8 @@ class _Parser:
             self.bars = 0
             condition = self.items(("\\}",))
             node = Node("build", (first, condition))
+        elif first.op == "list" and token.kind == "" and all(n.op == "rel" for n in first.args) and first.args:
+            node = first  # the brace of a system stays open
         elif first.op == "list" and not (first.value == "or" and any(a.op == "rel" for a in first.args)):
             node = Node("set", first.args)
         else:
@@ -1786,6 +1800,11 @@ class _Parser:
         if not node.args:
             return Node("const", (), "empty")
         return node
+
+    def is_unequal(self) -> bool:
+        """Whether the "!" here begins `!=`; `5! = 120` has a space and is a factorial."""
+        following = self.toks[self.i + 1]
+        return following.text == "=" and following.space == 0
 
     def environment(self, token: Token) -> Node:
         """environment := "\\begin{...}" rows "\\end{...}" """
@@ -1832,11 +1851,14 @@ class _Parser:
         if not rows or any(len(row) != len(rows[0]) for row in rows):
             self.fail("rows of unlike length")
         cells = tuple(cell for row in rows for cell in row)
+        if len(rows[0]) == 1 and all(n.op == "rel" for n in cells):
+            return Node("list", cells, ",")  # a system of equations
         return Node("matrix", cells, (len(rows), len(rows[0]), _MATRICES[name]))
 
     def case_rows(self, name: str) -> Node:
         """cases := (value "&"? ("if"|",")? condition "\\\\")*"""
         cells: list[Node] = []
+        bare = True
         self.open.append(name)
         while True:
             while self.take_op("\\\\"):
@@ -1866,9 +1888,12 @@ class _Parser:
                 value = value[:-1]
             cells.append(_reparse(value, self.comma) or Node("text", (), " ".join(t.text for t in value)))
             cells.append(_reparse(condition, self.comma) or Node("text", (), " ".join(t.text for t in condition)))
+            bare = bare and not condition
         self.open.pop()
         if not cells:
             self.fail("empty cases")
+        if bare and all(n.op == "rel" for n in cells[::2]):
+            return Node("list", tuple(cells[::2]), ",")  # a system of equations
         return Node("cases", tuple(cells))
 
 
@@ -1934,8 +1959,27 @@ def _scientific(text: str) -> Node:
     return Node("dec", (), Decimal10(scaled, max(len(digits) - power, 0)))
 
 
+def _compound(first: Node, second: Node) -> Node | None:
+    """`1 hour 30 minutes`, `5 ft 6 in`: a larger and a smaller unit of one dimension add up."""
+    if first.op != "qty" or second.op != "qty":
+        return None
+    one, two = first.value, second.value
+    if one.kind != "unit" or one.dimension != two.dimension or one.factor <= two.factor:
+        return None
+    total = tree.add(
+        [
+            tree.mul([Node("calc", (), one.factor), first.args[0]]),
+            tree.mul([Node("calc", (), two.factor), second.args[0]]),
+        ]
+    )
+    whole = tree.div(total, Node("calc", (), two.factor))
+    return Node("qty", (whole,), two._replace(text=f"{one.text} + {two.text}"))
+
+
 def _gather(items: list[Node], seps: list[str]) -> Node:
     """One node for several clauses. Relations joined by "or" are `any`, by "and" or a comma `list` keeps them."""
+    if seps == ["and"] and (both := _compound(items[0], items[1])) is not None:
+        return both
     kind = "or" if "or" in seps else "and" if "and" in seps else ";" if ";" in seps else ","
     return Node("list", tuple(items), kind)
 
@@ -2247,7 +2291,7 @@ def _option(toks: list[Token], comma: str) -> Node | None:
             )
         ):
             return None  # A:B=1 is a ratio
-    if letter.kind not in ("w", "W", "b") or len(letter.text) != 1 or letter.text.upper() not in "ABCDEFGHIJ":
+    if letter.kind not in ("w", "W", "b") or len(letter.text) != 1 or letter.text.upper() not in "ABCDEFGH":
         return None
     rest = toks[j:]
     if not rest or all(t.text == "." for t in rest):
@@ -2270,6 +2314,13 @@ def _option(toks: list[Token], comma: str) -> Node | None:
             return None
     if bracketed and rest[0].kind == ",":
         return None
+    if rest[0].kind in ("w", "W") and (rest[0].text.lower() in AND_WORDS or rest[0].text.lower() in OR_WORDS):
+        return None  # (A) and (B)
+    if any(
+        rest[n].text in "([/" and len(rest[n + 1].text) == 1 and rest[n + 1].text.isupper() and rest[n + 2].text in ")]"
+        for n in range(len(rest) - 2)
+    ):
+        return None  # (A)(B)
     if not bracketed and toks[1].text == ":" and rest[0].kind == "n":
         return None
     try:

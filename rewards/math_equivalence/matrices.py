@@ -27,7 +27,7 @@ def holds_matrix(node: Node) -> bool:
     return any(a.op == "matrix" or holds_matrix(a) for a in node.args)
 
 
-def _along_axes(node: Node) -> tuple[int, int, tuple[Node, ...]] | None:
+def along_axes(node: Node, *, plain: bool = False) -> tuple[int, int, tuple[Node, ...]] | None:
     """`3i - 2j` with bold, hatted or arrowed letters as the column of its coefficients."""
     if node.op not in ("add", "mul", "neg", "sym", "div"):
         return None
@@ -35,6 +35,8 @@ def _along_axes(node: Node) -> tuple[int, int, tuple[Node, ...]] | None:
     if not names or any(":" in n and n.partition(":")[2] not in _AXES for n in names):
         return None
     axes = {n: n.partition(":")[2] for n in names if ":" in n}
+    if plain and not axes:
+        axes = {n: n for n in names if n in _AXES}
     if not axes or len(set(axes.values())) != len(axes):
         return None
     width = 3 if "k" in axes.values() else 2
@@ -60,7 +62,7 @@ def as_matrix(node: Node) -> tuple[int, int, tuple[Node, ...]] | None:
         return (len(node.args), 1, node.args) if node.args else None
     if node.op == "list" and len(node.args) == 1:
         return as_matrix(node.args[0])
-    axes = _along_axes(node)
+    axes = along_axes(node)
     if axes is not None:
         return axes
     if node.op == "add":

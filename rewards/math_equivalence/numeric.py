@@ -10,6 +10,7 @@ flint keeps its precision in one global, so evaluation runs under a lock; the lo
 
 from __future__ import annotations
 
+import cmath
 import os
 import threading
 from collections.abc import Callable
@@ -74,11 +75,14 @@ class _Flint:
     def is_real(self, x: Any) -> bool:
         return isinstance(x, self.arb)
 
-    def complex(self, x: Any) -> Any:
+    def to_complex(self, x: Any) -> Any:
         return self.acb(x) if isinstance(x, self.arb) else x
 
     def imaginary(self) -> Any:
         return self.acb(0, 1)
+
+    def conjugate(self, x: Any) -> Any:
+        return x.conjugate()
 
     def real_part(self, x: Any) -> Any:
         """A complex ball whose imaginary part is exactly zero, as a real one."""
@@ -152,6 +156,11 @@ class _Flint:
             return 0.0
         return float(size.log().mid()) * 1.4427
 
+    def rough(self, x: Any) -> complex:
+        """The midpoint in floating point, for telling far values apart quickly."""
+        z = self.to_complex(x)
+        return complex(float(z.real.mid()), float(z.imag.mid()))
+
     def compare(self, a: Any, b: Any) -> int | None:
         """-1, 0 (balls overlap) or 1."""
         if a < b:
@@ -161,7 +170,7 @@ class _Flint:
         return 0
 
     def overlaps(self, a: Any, b: Any) -> bool:
-        return bool(self.complex(a).overlaps(self.complex(b)))
+        return bool(self.to_complex(a).overlaps(self.to_complex(b)))
 
 
 _backend: Any = None
@@ -312,7 +321,7 @@ class Evaluator:
         if f.is_real(base) and f.is_real(exponent) and f.positive(base):
             return base**exponent
         self.complex_seen = True
-        return f.real_part(f.complex(base) ** f.complex(exponent))
+        return f.real_part(f.to_complex(base) ** f.to_complex(exponent))
 
     def _root(self, node: Node) -> Any:
         f = self.f
@@ -345,7 +354,7 @@ class Evaluator:
                 # a ball around zero: its root is a ball around zero; decided at higher precision, or not at all
                 raise Undefined
         self.complex_seen = True
-        z = f.complex(x)
+        z = f.to_complex(x)
         return f.real_part(f.unary("sqrt", z) if index == 2 else f.root(z, index))
 
     def _abs(self, node: Node) -> Any:
@@ -502,11 +511,11 @@ class Evaluator:
                 raise Undefined
             return f.number(1 if f.positive(x) else -1 if f.negative(x) else 0)
         if name == "overline":
-            raise Unsupported(name)
+            return x if f.is_real(x) else f.conjugate(x)
         if name in _TRIG:
             return f.real_part(f.unary(name, x))
         if name == "cis":
-            return f.real_part(f.unary("exp", f.complex(x) * f.imaginary()))
+            return f.real_part(f.unary("exp", f.to_complex(x) * f.imaginary()))
         if name == "arccot":
             return f.pi() / 2 - f.unary("atan", x)
         if name in ("arcsec", "arccsc"):
@@ -521,10 +530,10 @@ class Evaluator:
                 )
                 if outside:
                     self.complex_seen = True
-                    x = f.complex(x)
+                    x = f.to_complex(x)
             return f.real_part(f.unary(_ARC[name], x))
         if name == "arg":
-            return f.unary("arg", f.complex(x))
+            return f.unary("arg", f.to_complex(x))
         raise Unsupported(name)
 
     def _ln(self, x: Any) -> Any:
@@ -533,7 +542,7 @@ class Evaluator:
             raise Undefined
         if f.is_real(x) and f.negative(x):
             self.complex_seen = True
-            x = f.complex(x)
+            x = f.to_complex(x)
         return f.unary("log", x)
 
     def _big(self, node: Node) -> Any:
@@ -613,6 +622,21 @@ _METHODS: Final[dict[str, Callable[[Evaluator, Node], Any]]] = {
     "pct": Evaluator._pct, "qty": Evaluator._qty, "money": Evaluator._qty, "call": Evaluator._call, "fn": Evaluator._fn,
     "big": Evaluator._big, "matrix": Evaluator._matrix, **dict.fromkeys(NUMERIC, Evaluator._number),
 }  # fmt: skip
+
+
+def rough_value(node: Node) -> complex | None:
+    """About the value of a constant, when it is finite in floating point."""
+
+    def work() -> complex:
+        evaluator = Evaluator({}, frozenset())
+        found: complex = evaluator.f.rough(evaluator.value(node))
+        return found
+
+    try:
+        value: complex = at_precision(LOW_BITS, work)
+    except (Unsupported, Undefined, TooLarge, OverflowError, ValueError):
+        return None
+    return value if cmath.isfinite(value) else None
 
 
 def at_precision(bits: int, work: Callable[[], Any]) -> Any:

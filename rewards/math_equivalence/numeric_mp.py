@@ -120,13 +120,16 @@ class MpBalls:
     def is_real(self, x: MpValue) -> bool:
         return isinstance(x.high, self.hi.mpf)
 
-    def complex(self, x: MpValue) -> MpValue:
+    def to_complex(self, x: MpValue) -> MpValue:
         if not self.is_real(x):
             return x
         return MpValue(self, self.lo.mpc(x.low), self.hi.mpc(x.high))
 
     def imaginary(self) -> MpValue:
         return MpValue(self, self.lo.mpc(0, 1), self.hi.mpc(0, 1))
+
+    def conjugate(self, x: MpValue) -> MpValue:
+        return MpValue(self, self.lo.conj(x.low), self.hi.conj(x.high))
 
     def real_part(self, x: MpValue) -> MpValue:
         if not self.is_real(x) and x.high.imag == 0 and x.low.imag == 0:
@@ -205,6 +208,9 @@ class MpBalls:
 
     def log2(self, x: MpValue) -> float:
         return self._log2(x.high) if x.high != 0 else 0.0
+
+    def rough(self, x: MpValue) -> complex:
+        return complex(x.high)
 
     def compare(self, a: MpValue, b: MpValue) -> int:
         gap = a.high - b.high

@@ -10,7 +10,7 @@ from typing import Final, Literal
 from rewards.math_equivalence.exact import Quick, quick_number
 from rewards.math_equivalence.latex import parse
 from rewards.math_equivalence.tokens import fold_unicode
-from rewards.math_equivalence.tree import MAX_CHARS, Decimal10, Node, Problem
+from rewards.math_equivalence.tree import MAX_CHARS, NUMERIC, Decimal10, Node, Problem
 from rewards.math_equivalence.vocabulary import PLACEHOLDER_WORDS
 
 Role = Literal["gold", "answer"]
@@ -102,7 +102,10 @@ class Reading:
         if "," not in self.text or node is None or len(self.text) > 2000:
             return []
         found: list[Node] = []
+        grouped = any(part[:1] == "0" and part[1:2].isdigit() for part in self.text.split(",")[1:])
         for mode in ("list", "thousands", "decimal"):
+            if mode == "list" and grouped and node.op in NUMERIC:
+                continue  # 10,000 is no list of 10 and 000
             try:
                 other = parse(self.text, mode)
             except Problem:
@@ -194,6 +197,8 @@ def _is_placeholder(node: Node) -> bool:
     if node.op != "text":
         return node.op == "sym" and node.value == "?"
     words = node.value.split()
+    if node.value in ("none of the above", "all of the above"):
+        return False
     return (
         len(words) <= 8
         and any(w in PLACEHOLDER_WORDS for w in words)

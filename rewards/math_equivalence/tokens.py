@@ -23,7 +23,7 @@ from rewards.math_equivalence.vocabulary import (
 )
 
 _TOKEN: Final = re.compile(
-    r"(?P<space>\s+)|(?P<num>\d+(?:\.\d+)*(?:[eE][+-]?\d+(?![\d.]))?|\.\d+(?:[eE][+-]?\d+)?)|(?P<word>[A-Za-z]+)"
+    r"(?P<space>\s+)|(?P<num>\d+(?:\.\d+)*(?:[eE][+-]?\d+(?!\d|\.\d))?|\.\d+(?:[eE][+-]?\d+)?)|(?P<word>[A-Za-z]+)"
     r"|(?P<cmd>\\[A-Za-z]+\*?)|(?P<esc>\\[^A-Za-z])|(?P<dots>\.\.\.+)|(?P<rel><=|>=|=<|!=|==|->|=>|\*\*|[=<>])|(?P<one>.)",
     re.DOTALL | re.ASCII,
 )

@@ -212,6 +212,7 @@ ALL_REAL_PHRASES: Final = frozenset(
 TRUE_WORDS: Final = frozenset({"true", "yes"})
 FALSE_WORDS: Final = frozenset({"false", "no"})
 SHORT_WORDS: Final = _words(
+    "ii iii iv vi vii viii ix "
     "odd even yes no up down two ten one six act ace all and any are ask bad bag bed big box boy bus buy but can "
     "car cat cup cut day did dog dry ear eat egg end eye far few fly for fox fun get god got gun guy had has hat "
     "her him his hit hot how ice its job joy key kid law lay leg let lie lot low mad man map may men met mix mom "
