@@ -10,12 +10,14 @@ texts: `[["ab", 3], ["c", 1]]` is `abababc`.
 
 from __future__ import annotations
 
+import gzip
+import json
 import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 import pytest
-from conftest import CASES, read_jsonl
+from conftest import CASES, read_jsonl, shared
 
 from rewards.registry import get
 from rewards.scoring import judge
@@ -29,6 +31,12 @@ def golden(name: str) -> list[Any]:
     return [
         pytest.param(row, id=f"{i}-{row['why'][:60]}") for i, row in enumerate(read_jsonl(CASES / f"{name}.jsonl"), 1)
     ]
+
+
+def shared_rows(*parts: str) -> list[dict[str, Any]]:
+    """Rows of a gzipped JSON lines file of the shared corpora; skips the test where they are absent."""
+    with gzip.open(shared(*parts), "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
 
 
 def sample_of(row: Mapping[str, Any], number: int = 0) -> Sample:
