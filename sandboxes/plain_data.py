@@ -8,6 +8,7 @@ value := null | true | false | INT                       INT: |i| < 2**53
        | ["s", TEXT] | ["b", HEX] | ["a", HEX]           str, bytes, bytearray
        | ["l"|"t"|"S"|"z"|"Q", value...]                 list, tuple, set, frozenset, deque
        | ["I", INT...] | ["X", TEXT...]                  list of small ints, list of str
+       | ["N"|"M", atom...]                              list, tuple of null, bool, INT, finite FLOAT and TEXT
        | ["d"|"o"|"n"|"g", [value, value]...]            dict, OrderedDict, Counter, defaultdict (without its factory)
        | ["r", value, value, value] | ["F", HEX, HEX]    range, Fraction
        | ["D", TEXT] | ["T", KIND, INT...] | ["e"]       Decimal, date/time/datetime/timedelta (naive), Ellipsis
@@ -28,6 +29,7 @@ import datetime
 import decimal
 import fractions
 import json
+import math
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any, Final
@@ -143,14 +145,19 @@ def encode(value: Any, *, keep: Keep | None = None) -> Any:
             return ["f", item.hex()]
         below = depth + 1
         tag = _SEQUENCES.get(kind)
-        if tag == "l" and len(item) > 8:
+        if tag in ("l", "t") and len(item) > 8:
             kinds = set(map(type, item))
-            if kinds == {int} and min(item) > -_SMALL and max(item) < _SMALL:
-                spend_flat(len(item))
-                return ["I", *item]
+            flat = ""
             if kinds == {str}:
+                flat = "X" if tag == "l" else "M"
+            elif kinds == {int}:
+                if min(item) > -_SMALL and max(item) < _SMALL:
+                    flat = "I" if tag == "l" else "M"
+            elif kinds <= _ATOMS and all(map(_is_atom, item)):
+                flat = "N" if tag == "l" else "M"
+            if flat:
                 spend_flat(len(item))
-                return ["X", *item]
+                return [flat, *item]
         if tag is not None:
             if len(item) > budget[0]:  # before the list of children is built
                 raise DataTooBig(f"a value of more than {MAX_NODES} elements")
@@ -193,6 +200,15 @@ def encode(value: Any, *, keep: Keep | None = None) -> Any:
         return ["u", str(kind.__name__)[:60]]
 
     return walk(value, 0)
+
+
+_ATOMS: Final = frozenset({int, float, str, bool, type(None)})
+
+
+def _is_atom(item: Any) -> bool:
+    """Whether JSON itself keeps an item of one of the types in `_ATOMS`."""
+    kind = type(item)
+    return -_SMALL < item < _SMALL if kind is int else kind is not float or math.isfinite(item)
 
 
 _SEQUENCES: Final[dict[type, str]] = {
@@ -286,11 +302,17 @@ def decode(encoded: Any, *, resolve: Callable[[Handle], Any] | None = None) -> A
         if tag == "l":
             return [walk(child, below) for child in item[1:]]
         if tag in ("I", "X"):
-            flat: list[Any] = item[1:]
-            if not set(map(type, flat)) <= {int if tag == "I" else str}:
+            same: list[Any] = item[1:]
+            if not set(map(type, same)) <= {int if tag == "I" else str}:
                 raise ValueError("a flat list of something else")
-            spend_flat(len(flat))
-            return flat
+            spend_flat(len(same))
+            return same
+        if tag in ("N", "M"):
+            atoms: list[Any] = item[1:]
+            if not set(map(type, atoms)) <= _ATOMS:
+                raise ValueError("a flat list of something else")
+            spend_flat(len(atoms))
+            return atoms if tag == "N" else tuple(atoms)
         if tag == "t":
             return tuple([walk(child, below) for child in item[1:]])
         if tag in ("S", "z"):
