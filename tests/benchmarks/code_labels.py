@@ -67,6 +67,8 @@ def cause(row: dict[str, Any], sample: Sample, label: bool, verdict: Verdict) ->
         return "the completion continues its prompt; the label was run without it (IndentationError)"
     if "__main__" in sample.text and verdict.score:
         return "a main guard that runs in a script and not in a module"
+    if "too big or too deep" in verdict.detail:
+        return "an answer of more elements than cross between two boxes"
     if row.get("outcome") == "timeout" or verdict.reason == "time_limit":
         return "time limit"
     return "passed here, failed there" if verdict.score else f"failed here ({verdict.reason}), passed there"
@@ -119,19 +121,22 @@ def main() -> int:
     parser.add_argument("--every", type=int, default=1, help="use each Nth row")
     parser.add_argument("--programs", action="store_true", help="judge the program that the label was run on")
     parser.add_argument("--sandbox", default="local", help="backend: local or docker")
-    parser.add_argument("--cpu-seconds", type=float, default=6.0, help="CPU limit per program; the labels had 6")
-    parser.add_argument("--memory-mib", type=int, default=1024, help="memory limit per program")
+    parser.add_argument("--cpu-seconds", type=float, default=6.0, help="CPU limit of completions; the labels had 6")
+    parser.add_argument("--reference-cpu-seconds", type=float, default=30.0, help="CPU limit of reference solutions")
+    parser.add_argument("--memory-mib", type=int, default=4096, help="memory limit per program")
     parser.add_argument("--json", action="store_true", help="the figures as JSON on stdout")
     options = parser.parse_args()
     if not DATA.is_dir():
         print(f"{DATA} is absent: the labelled completions are not part of this repository", file=sys.stderr)
         return 2
     found = []
-    verifier = CodeTests(
-        sandbox=options.sandbox, cpu_seconds=options.cpu_seconds, memory_bytes=options.memory_mib * 1024 * 1024
-    )
     for path in wanted(options.files):
+        cpu_seconds = options.reference_cpu_seconds if path.parent.name == "tasks" else options.cpu_seconds
+        verifier = CodeTests(
+            sandbox=options.sandbox, cpu_seconds=cpu_seconds, memory_bytes=options.memory_mib * 1024 * 1024
+        )
         result = measured(verifier, path, options.every, options.programs)
+        verifier.close()
         found.append(result)
         share = result["agree"] / result["rows"]
         print(
@@ -145,7 +150,6 @@ def main() -> int:
                 f"{row['detail']}",
                 file=sys.stderr,
             )
-    verifier.close()
     for kind in ("code/", "tasks/"):
         group = [r for r in found if r["file"].startswith(kind)]
         if group:
