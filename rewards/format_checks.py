@@ -387,16 +387,26 @@ def _right_tags(text: str, hits: list[Tag], expected: tuple[str, ...]) -> dict[s
     return {hit.text: hit for _, hit in max(best, key=len, default=[])}
 
 
-_REASONING_CLOSE: Final = re.compile("</(?:" + "|".join(sorted(REASONING_TAGS)) + ")>")
-_REASONING_OPEN: Final = re.compile(r"\s*<(?:" + "|".join(sorted(REASONING_TAGS)) + ")>")
+_REASONING_TAG: Final = re.compile("<(/?)(" + "|".join(sorted(REASONING_TAGS)) + ")>")
 
 
 def answer_start(text: str) -> int:
-    """Where the answer begins: after the last closing reasoning tag; at the end when the reasoning never closes."""
+    """Where the answer begins: after the last closing reasoning tag; at the end when the reasoning never closes.
+
+    A closing tag counts when its opening stands before it. A bare `</think>` counts too, since templates write the
+    opening into the prompt; a bare `</analysis>` may be part of an answer.
+    """
     start = 0
-    for close in _REASONING_CLOSE.finditer(text):
-        start = close.end()
-    if start == 0 and _REASONING_OPEN.match(text):
+    opened: set[str] = set()
+    first: int | None = None
+    for tag in _REASONING_TAG.finditer(text):
+        closing, name = tag.groups()
+        if not closing:
+            opened.add(name)
+            first = tag.start() if first is None else first
+        elif name in opened or name == "think":
+            start = tag.end()
+    if start == 0 and first is not None and first_ink(text, 0, first) is None:
         return len(text)
     return start
 
