@@ -237,9 +237,23 @@ class CodeTests(Verifier[CodeTestsParams]):
     def _sandbox(self) -> Sandbox:
         if self._given is not None:
             return self._given
-        if self._lease is None or not self._lease.alive:
-            self._lease = _Lease(self, self.params.sandbox)
-        return self._lease.sandbox
+        with _SHARED.lock:
+            if self._lease is None or not self._lease.alive:
+                self._lease = _Lease(self, self.params.sandbox)
+            return self._lease.sandbox
+
+    @classmethod
+    def walls(cls) -> list[str]:
+        """Which walls of the local sandbox stand on this machine, one line each, strongest first."""
+        import sandboxes
+
+        try:
+            with sandboxes.get("local") as sandbox:
+                return [
+                    f"{'stands' if w.stands else 'absent'}: {w.name}; {w.detail}".rstrip("; ") for w in sandbox.walls()
+                ]
+        except SandboxError as error:
+            return [f"the local sandbox cannot start here: {error}"]
 
     def _default_compare(self) -> Compare:
         return Compare(self.params.compare, self.params.abs_tol, self.params.rel_tol)
@@ -377,6 +391,8 @@ class CodeTests(Verifier[CodeTestsParams]):
     def _judged(self, sandbox: Sandbox, tests: Tests, plan: JudgePlan, source: str, limits: Limits) -> _Findings:
         if "value_bytes" not in tests.limits:
             limits = replace(limits, value_bytes=JUDGE_VALUE_BYTES)
+        if not plan.uses & {*plan.names, *tests.modules}:
+            raise BrokenScript("the test script never uses the completion: any program would pass it")
         if plan.runner == "pytest":
             files = {"test_script.py": plan.script.encode()}
             program = Program(files, "test_script.py")
@@ -423,6 +439,9 @@ class CodeTests(Verifier[CodeTestsParams]):
             return findings
         candidate = _box_reason(done.solution)
         reason = candidate or _box_reason(done.tests) or "wrong_answer"
+        said = [done.detail, *[outcome.detail for outcome in done.outcomes]]
+        if reason == "wrong_answer" and any("AttributeError: the solution has no " in detail for detail in said):
+            reason = "missing_entry_point"
         for test, outcome in enumerate(done.outcomes):
             if outcome.status is TestStatus.PASSED:
                 findings.statuses[test] = "passed"

@@ -129,6 +129,7 @@ class JudgePlan:
         runner: "script" or "pytest" (unittest classes).
         why: what kept it from being a `CallPlan`.
         asserts: number of assert statements.
+        uses: names that the script reads, and modules that it imports.
     """
 
     script: str
@@ -136,6 +137,7 @@ class JudgePlan:
     runner: str
     why: str
     asserts: int
+    uses: frozenset[str]
 
 
 @lru_cache(maxsize=4096)
@@ -170,7 +172,18 @@ def plan(script: str, entry_point: str) -> tuple[CallPlan | None, JudgePlan]:
             why = str(reason)
         except RecursionError:
             why = "an expression nested too deep"
-    return calls, JudgePlan(called, names, "pytest" if unit_tests else "script", why, asserts)
+    runner = "pytest" if unit_tests else "script"
+    return calls, JudgePlan(called, names, runner, why, asserts, _used(nodes))
+
+
+def _used(nodes: Sequence[ast.AST]) -> frozenset[str]:
+    used = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            used.update(alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            used.add(node.module.partition(".")[0])
+    return frozenset(used)
 
 
 def _nodes(tree: ast.AST) -> list[ast.AST]:
