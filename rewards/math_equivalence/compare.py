@@ -43,7 +43,6 @@ from rewards.math_equivalence.equations import (
 from rewards.math_equivalence.exact import Quick, Undefined, Unsupported, digit_strings_differ
 from rewards.math_equivalence.expressions import (
     is_scalar,
-    order,
     same_scalar,
     substitute,
     traits,
@@ -1114,8 +1113,8 @@ class _Comparison:
                 found = self.ordered(values_l, values_r)
                 return found if found.equal or not (left.loose and right.loose) else self.unordered(values_l, values_r)
             return self.ordered(values_l, values_r)
-        if left.bracket_pair and right.bracket_pair and order(values_l[0], values_l[1]) == -1:
-            return self.ordered(values_l, values_r)  # closed intervals
+        if g.op == a.op == "bracket":
+            return self.ordered(values_l, values_r)  # closed intervals, or lists in a programmer's notation
         expanded_l, expanded_r = expand_all(values_l), expand_all(values_r)
         if expanded_l is None or expanded_r is None:
             return Decision(False, "over_limit")

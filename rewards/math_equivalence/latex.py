@@ -31,6 +31,7 @@ from rewards.math_equivalence.vocabulary import (
     ALL_REAL_PHRASES,
     AND_WORDS,
     BASE_WORDS,
+    BOUNDS,
     EMPTY_PHRASES,
     FALSE_WORDS,
     FILLERS,
@@ -357,6 +358,10 @@ class _Parser:
             if token.kind == "r":
                 sign = token.text
                 self.i += 1
+                count = exact_of(sides[-1])
+                if sign == "!=" and token.space == 0 and isinstance(count, int) and self.toks[self.i].kind == "n":
+                    sides[-1] = tree.factorial(sides[-1])  # 5!=120 written tight
+                    sign = "="
                 following = self.toks[self.i]
                 if following.kind == "r" and following.text == "=" and sign in ("<", ">", "=", "~"):
                     sign = sign + "=" if sign in "<>" else "≈"
@@ -1812,20 +1817,10 @@ class _Parser:
         self.i += 1
         if name in ("cases", "rcases", "dcases"):
             return self.case_rows(name)
+        if name in _ALIGNMENTS:
+            return self.aligned_rows(name)
         if name not in _MATRICES:
-            node = (
-                self.items(("\\\\",), top=False) if name in ("equation", "align", "aligned", "gather", "math") else None
-            )
-            if node is None:
-                self.fail("an unknown environment")
-            parts = [node]
-            while self.take_op("\\\\"):
-                if self.toks[self.i].kind == "E":
-                    break
-                parts.append(self.items(("\\\\",)))
-            if self.toks[self.i].kind == "E":
-                self.i += 1
-            return parts[0] if len(parts) == 1 else Node("list", tuple(parts), ",")
+            self.fail("an unknown environment")
         rows: list[list[Node]] = [[]]
         self.open.append(name)
         bars, self.bars = self.bars, 0
@@ -1854,6 +1849,28 @@ class _Parser:
         if len(rows[0]) == 1 and all(n.op == "rel" for n in cells):
             return Node("list", cells, ",")  # a system of equations
         return Node("matrix", cells, (len(rows), len(rows[0]), _MATRICES[name]))
+
+    def aligned_rows(self, name: str) -> Node:
+        """alignment := row ("\\\\" row)* ; `&` only says where rows meet, and a row that starts with "=" goes on"""
+        rows: list[list[Token]] = [[]]
+        while (token := self.toks[self.i]).kind and not (token.kind == "E" and token.text == name):
+            self.i += 1
+            if token.kind == "o" and token.text == "\\\\":
+                rows.append([])
+            elif token.kind != "o" or token.text != "&":
+                rows[-1].append(token)
+        self.i += 1
+        merged: list[list[Token]] = []
+        for row in rows:
+            if merged and row and row[0].kind == "r":
+                merged[-1].extend(row)
+            elif row:
+                merged.append(row)
+        parts = [_reparse(row, self.comma) for row in merged]
+        known = [part for part in parts if part is not None]
+        if not known or len(known) != len(parts):
+            self.fail("a row that cannot be read")
+        return known[0] if len(known) == 1 else Node("list", tuple(known), ",")
 
     def case_rows(self, name: str) -> Node:
         """cases := (value "&"? ("if"|",")? condition "\\\\")*"""
@@ -1908,6 +1925,9 @@ _NO_FACTORS: Final = frozenset(
 _SETLIKE: Final = frozenset({"set", "interval", "union", "inter", "minus", "build", "numset"})
 _STOP_WORDS: Final = AND_WORDS | OR_WORDS | QUALIFIERS | {"to", "mod", "modulo", "is", "are", "equals", "in"}
 _ACCENTS: Final = {"overrightarrow": "vec", "widehat": "hat", "overline": "bar", "widetilde": "tilde"}
+_ALIGNMENTS: Final = frozenset(
+    ("equation", "align", "aligned", "alignedat", "gather", "gathered", "split", "math", "displaymath", "multline")
+)
 _UNIT_LETTERS: Final = frozenset("msghLlNJWVAKCF")
 _MATRICES: Final = {
     "matrix": "", "pmatrix": "(", "bmatrix": "(", "Bmatrix": "{", "vmatrix": "|", "Vmatrix": "‖", "smallmatrix": "",
@@ -2237,7 +2257,7 @@ def _sentence(toks: list[Token]) -> Node:
             code = code or token.kind == "r" or token.text not in ("$", "%", "-", "*")
         elif token.kind not in (",", "q", "o"):
             code = True
-    negated = code or any(w in NEGATIONS or w in OR_WORDS for w in words)
+    negated = code or any(w in NEGATIONS or w in OR_WORDS or w in BOUNDS for w in words)
     return Node("text", () if negated else tuple(numbers[:8]), " ".join(words))
 
 

@@ -176,6 +176,13 @@ FILLERS: Final = _words(
 """Words that may stand before an answer without changing it."""
 NEGATIONS: Final = _words("not no never isn't neither nor cannot don't doesn't except without than")
 
+BOUNDS: Final = _words(
+    "all every each any some many several powers power multiples multiple factors factor divisors divisor least most "
+    "more less fewer greater smaller larger between under over exceeds exceeding beyond minimum maximum up until within "
+    "if when unless maybe perhaps possibly either guess times"
+)
+"""Words that make a number in a sentence a bound, a class or a guess: "at least 5", "powers of 2"."""
+
 EMPTY_PHRASES: Final = frozenset(
     {
         "no solution", "no solutions", "no real solution", "no real solutions", "none", "empty set", "the empty set",
