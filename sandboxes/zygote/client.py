@@ -7,6 +7,7 @@ from the zygote's report (wait status, resource usage, who killed it), never fro
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import queue
@@ -18,7 +19,9 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -648,7 +651,7 @@ def _run_other_language(zygote: Zygote, program: Program, limits: Limits) -> Exe
     extra: list[int] = []
     files = program.files
     if language in _COMPILERS:
-        compiled, problem = _compile(zygote, program)
+        compiled, problem = _compiled(zygote, program)
         if compiled is None:
             return problem
         header |= {"argv": [f"./{_BINARY}", *program.args], "binary": _BINARY}
@@ -672,6 +675,56 @@ def _run_other_language(zygote: Zygote, program: Program, limits: Limits) -> Exe
         return classify(box, zygote.tier)
     finally:
         pump.close()
+
+
+class _Binaries:
+    """The last binaries by what they were compiled from: a task's fifty cases run one program."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[bytes, bytes] = OrderedDict()
+        self._most = most_bytes
+
+    @staticmethod
+    def key(program: Program) -> bytes:
+        digest = hashlib.sha256()
+        for part in (program.language, program.entry, *sorted(program.files)):
+            digest.update(part.encode("utf-8", "surrogatepass") + b"\0")
+        for path in sorted(program.files):
+            digest.update(len(program.files[path]).to_bytes(8, "little") + program.files[path])
+        return digest.digest()
+
+    def get(self, key: bytes) -> bytes | None:
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+            return self._kept.get(key)
+
+    def put(self, key: bytes, binary: bytes) -> None:
+        with self._lock:
+            self._kept[key] = binary
+            while sum(map(len, self._kept.values())) > self._most:
+                self._kept.popitem(last=False)
+
+
+_BINARIES: Final = _Binaries(64 << 20)
+
+
+def _compiled(zygote: Zygote, program: Program) -> tuple[int | None, Execution]:
+    """As `_compile`, but once for equal files. The copy is made before the program can write to its own binary."""
+    key = _BINARIES.key(program)
+    binary = _BINARIES.get(key)
+    if binary is None:
+        made, execution = _compile(zygote, program)
+        if made is not None:
+            _BINARIES.put(key, os.pread(made, os.fstat(made).st_size, 0))
+        return made, execution
+    made = os.memfd_create("binary", os.MFD_CLOEXEC)
+    left = memoryview(binary)
+    while left:
+        left = left[os.write(made, left) :]
+    os.lseek(made, 0, os.SEEK_SET)
+    return made, Execution(exit=Exit.OK, tier=zygote.tier)
 
 
 def _compile(zygote: Zygote, program: Program) -> tuple[int | None, Execution]:
