@@ -6,6 +6,7 @@ import ast
 import json
 import os
 import pickle
+import shutil
 import sys
 import threading
 import time
@@ -697,6 +698,35 @@ def test_verifiers_without_a_sandbox_share_one_and_leave_none(local: Sandbox) ->
     assert "local" not in _SHARED.open
     assert one.verify(sample).score == 1.0  # a closed verifier starts again when it is used again
     one.close()
+
+
+C_SQUARES = """int main() {
+    int n;
+    scanf("%d", &n);
+    for (int i = 1; i <= n; i++) printf("%d\\n", i * i);
+}"""
+OTHER_LANGUAGES = {
+    "c": f"#include <stdio.h>\n{C_SQUARES}",
+    "c++": f"#include <cstdio>\n{C_SQUARES}",
+    "bash": "read n\nfor ((i = 1; i <= n; i++)); do echo $((i * i)); done",
+    "javascript": "const n = parseInt(require('fs').readFileSync(0));\nfor (let i = 1; i <= n; i++) console.log(i * i)",
+}
+
+
+@pytest.mark.parametrize("language", OTHER_LANGUAGES)
+def test_other_languages_take_stdin_tests(language: str, local: Sandbox) -> None:
+    """Right, wrong and broken, where the tool chain is there; compiled once for all cases."""
+    tools = {"c": ("gcc", "cc"), "c++": ("g++",), "bash": ("bash",), "javascript": ("node", "nodejs")}[language]
+    if not any(shutil.which(tool, path="/usr/local/bin:/usr/bin:/bin") for tool in tools):
+        pytest.skip(f"no {tools[0]} on this machine")
+    label = {"c++": "cpp"}.get(language, language)
+    source = OTHER_LANGUAGES[language]
+    cases = [{"input": f"{n}\n", "output": "".join(f"{i * i}\n" for i in range(1, n + 1))} for n in range(1, 9)]
+    tests = {"kind": "stdio", "cases": cases, "language": language}
+    assert verdict(local, tests, f"```{label}\n{source}\n```").score == 1.0
+    assert verdict(local, tests, f"```{label}\n{source.replace('i * i', 'i')}\n```").reason == "wrong_answer"
+    broken = verdict(local, tests, f"```{label}\n{source}}}{{(\n```")
+    assert broken.reason == ("compile_error" if language in ("c", "c++") else "runtime_error")
 
 
 def test_a_returned_dict_of_colliding_keys_costs_nothing(local: Sandbox) -> None:

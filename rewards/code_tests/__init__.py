@@ -705,6 +705,12 @@ def _last_line(execution: Execution) -> str:
     return lines[-1].strip()[:200]
 
 
+def _compiler_s_word(execution: Execution) -> str:
+    """The first error: what follows it is mostly a consequence."""
+    lines = execution.stderr[:20_000].decode("utf-8", "replace").split("\n")
+    return next((line.strip() for line in lines if "error" in line), lines[0])[:200]
+
+
 def _exit_detail(execution: Execution) -> str:
     if execution.limit_hit:
         return f"over the limit {execution.limit_hit}"
@@ -714,7 +720,7 @@ def _exit_detail(execution: Execution) -> str:
         Exit.SIGNAL: f"the program ended by signal {execution.signal}",
         Exit.COMPILE_ERROR: "the program does not compile",
     }.get(execution.exit, f"the program ended by {execution.exit.value}")
-    last = _last_line(execution)
+    last = _compiler_s_word(execution) if execution.exit is Exit.COMPILE_ERROR else _last_line(execution)
     return f"{how}: {show(last, 160)}" if last and execution.exit is not Exit.OK else how
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -162,23 +163,38 @@ def _same(a: Any, b: Any, compare: Compare) -> bool:
 
 
 def _order(value: Any) -> tuple[str, float, str]:
+    """A key to bring the items of two lists into the same order, whatever they are."""
     if type(value) in (int, float, bool):
         try:
             return ("number", float(value), "")
         except OverflowError:
             return ("number", math.inf if value > 0 else -math.inf, "")
-    return (type(value).__name__ if not isinstance(value, tuple) else "list", 0.0, show(value, 10_000))
+    kind = "list" if isinstance(value, tuple) else type(value).__name__
+    try:
+        return (kind, 0.0, repr(list(value) if isinstance(value, tuple) else value))
+    except (ValueError, RecursionError):
+        return (kind, 0.0, "")
+
+
+class _Short(reprlib.Repr):
+    """Shows the beginning of a value, at the cost of the beginning alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel, self.maxlist, self.maxtuple, self.maxset, self.maxdict, self.maxdeque = 4, 12, 12, 12, 8, 12
+        self.maxstring = self.maxother = 80
+
+    def repr_int(self, x: int, level: int) -> str:
+        return repr(x) if x.bit_length() < 400 else f"an int of {x.bit_length()} bits"
+
+
+_SHORT: Final = _Short()
 
 
 def show(value: Any, width: int = 80) -> str:
     """A value in a message: never longer than `width`, never raising, control characters escaped."""
-    if isinstance(value, str):
-        text = repr(value[: width + 1])
-    elif isinstance(value, int) and value.bit_length() > 4 * width:
-        text = f"an int of {value.bit_length()} bits"
-    else:
-        try:
-            text = repr(value)
-        except (ValueError, RecursionError):  # an int over the digit limit inside
-            text = f"a {type(value).__name__}"
+    try:
+        text = _SHORT.repr(value)
+    except (ValueError, RecursionError):  # an int over the digit limit inside something else
+        text = f"a {type(value).__name__}"
     return text if len(text) <= width else text[: width - 3] + "..."

@@ -23,6 +23,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 
 from rewards.code_tests.compare import Compare, read_compare
@@ -111,8 +112,16 @@ def read_tests(value: Any) -> Tests:
     Raises:
         TestsUnreadable: missing, empty, unknown or malformed; the message says what is allowed.
     """
-    if isinstance(value, str):
-        value = _json_or_script(value)
+    return _read_text(value) if isinstance(value, str) else _read(value)
+
+
+@lru_cache(maxsize=32)
+def _read_text(text: str) -> Tests:
+    """Kept, because the completions of one group come with the same megabytes of JSON."""
+    return _read(_json_or_script(text))
+
+
+def _read(value: Any) -> Tests:
     if isinstance(value, Sequence) and not isinstance(value, str):
         value = _from_list(value)
     if not isinstance(value, Mapping):
