@@ -2403,17 +2403,22 @@ def _spaced_numbers(toks: list[Token]) -> Node | None:
     return Node("seq", tuple(numbers))
 
 
-def _wraps_all(toks: list[Token]) -> bool:
-    """Whether the first brace closes with the last token."""
-    if len(toks) > 1 and toks[1].text == "{":
-        return False  # nested braces are flattened elsewhere, in one pass
-    depth = 0
-    for token in toks[:-1]:
+def _outer_braces(toks: list[Token]) -> int:
+    """How many pairs of braces wrap the whole text, as `\\boxed` leaves them; one pass."""
+    size = len(toks)
+    lead = trail = 0
+    while lead < size and toks[lead].text == "{" and toks[lead].kind == "o":
+        lead += 1
+    while trail < size - lead and toks[-1 - trail].text == "}" and toks[-1 - trail].kind == "o":
+        trail += 1
+    if not lead or not trail:
+        return 0
+    depth = lowest = lead
+    for token in toks[lead : size - trail]:
         if token.kind == "o":
             depth += (token.text == "{") - (token.text == "}")
-            if depth == 0:
-                return False
-    return depth == 1
+            lowest = min(lowest, depth)
+    return min(lowest, trail)
 
 
 def parse(text: str, comma: str = "auto", unit_letters: str = "") -> Node:
@@ -2444,8 +2449,9 @@ def parse(text: str, comma: str = "auto", unit_letters: str = "") -> Node:
         del toks[0]
     if not toks:
         raise Problem("empty", "nothing is written")
-    while toks[0].text == "{" and toks[0].kind == "o" and toks[-1].text == "}" and _wraps_all(toks):
-        toks = toks[1:-1]
+    outer = _outer_braces(toks)
+    if outer:
+        toks = toks[outer:-outer]
         if not toks:
             raise Problem("empty", "nothing is written")
     brackets = 0

@@ -178,8 +178,8 @@ NEGATIONS: Final = _words("not no never isn't neither nor cannot don't doesn't e
 
 BOUNDS: Final = _words(
     "all every each any some many several powers power multiples multiple factors factor divisors divisor least most "
-    "more less fewer greater smaller larger between under over exceeds exceeding beyond minimum maximum up until within "
-    "if when unless maybe perhaps possibly either guess times"
+    "more less fewer greater smaller larger between under over exceeds exceeding beyond minimum maximum up until "
+    "within if when unless maybe perhaps possibly either guess times"
 )
 """Words that make a number in a sentence a bound, a class or a guess: "at least 5", "powers of 2"."""
 
