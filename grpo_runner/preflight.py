@@ -110,7 +110,13 @@ def check_gold_column(reward: Reward, train: Questions, found: Findings) -> None
             f"{ESSAY_WORDS} words, such as {essays[0][:60]!r}: looks like the wrong one (a worked solution?); "
             "set --gold-column to the column with the answer alone"
         )
-    elif len(golds) >= 16 and len({repr(g) for g in golds}) == 1:
+    holes = [s for s in train.samples if isinstance(s.gold, str) and s.gold.strip().lower() in PLACEHOLDERS]
+    if holes and len(holes) > len(golds) / 100:
+        found.faults.append(
+            f"data.gold_column: {len(holes)} of {len(golds)} golds in column {column!r} are placeholders such as "
+            f"{holes[0].gold!r} (row {holes[0].id}); remove these rows"
+        )
+    if len(golds) >= 16 and len({repr(g) for g in golds}) == 1:
         found.faults.append(
             f"data.gold_column: every row of column {column!r} holds {str(golds[0])[:60]!r}: looks like the wrong one; "
             "set --gold-column"
@@ -118,6 +124,8 @@ def check_gold_column(reward: Reward, train: Questions, found: Findings) -> None
 
 
 ESSAY_WORDS: Final = 25
+PLACEHOLDERS: Final = frozenset({"n/a", "na", "nan", "none", "null", "todo", "tbd", "unknown", "?", "-", "undefined"})
+"""Texts that stand for "no answer here" in data sets; a judge that compares text would accept them."""
 GOLD_SECONDS: Final = 60.0
 """Time for trying golds on themselves; what is left over is said."""
 _CHUNK: Final = 64

@@ -226,3 +226,31 @@ def test_completions_are_written_with_verdicts_and_advantages_of_the_trained_bat
         group = rows[start : start + 8]
         assert len({row["group"] for row in group}) == 1
         assert sum(row["advantage"] for row in group) == pytest.approx(0.0, abs=1e-4)
+
+
+@pytest.mark.parametrize("masked", [True, False])
+def test_masked_truncated_completions_leave_the_loss(tmp_path: Path, masked: bool) -> None:
+    """Cut at one token nothing is whole, so nothing is learned although the rewards differ."""
+    before, after, rows = run(
+        tmp_path, "digits", optimiser__steps=2, sampling__max_new_tokens=1, sampling__batch_size=64, sampling__temperature=2.0,
+        algorithm__mask_truncated=masked,
+    )  # fmt: skip
+    assert all(row["truncated"] == 1.0 and row["flat_groups"] < 1.0 for row in rows)
+    assert torch.equal(before, after) is masked
+
+
+def test_a_row_seeded_completion_does_not_depend_on_its_neighbours() -> None:
+    """And its draws are draws from the softmax: the frequencies of four tokens are theirs."""
+    from grpo_runner.trainer import SeededRows
+
+    logits = torch.log(torch.tensor([0.1, 0.2, 0.3, 0.4]))
+    count = 4000
+    together = SeededRows([f"s{i}" for i in range(count)], 1.0, 0, 1.0, None)
+    ids = torch.zeros(count, 1, dtype=torch.long)
+    drawn = together(ids, logits.repeat(count, 1)).argmax(dim=-1)
+    shares = torch.bincount(drawn, minlength=4) / count
+    assert shares.tolist() == pytest.approx([0.1, 0.2, 0.3, 0.4], abs=0.03)
+    alone = SeededRows(["s17"], 1.0, 0, 1.0, None)
+    assert alone(ids[:1], logits.unsqueeze(0)).argmax(dim=-1)[0] == drawn[17]
+    greedy = SeededRows([f"s{i}" for i in range(50)], 1.0, 1, 1.0, None)
+    assert set(greedy(ids[:50], logits.repeat(50, 1)).argmax(dim=-1).tolist()) == {3}
