@@ -599,6 +599,8 @@ P, F, N = TestStatus.PASSED, TestStatus.FAILED, TestStatus.NOT_RUN
         (judged(P, P, fault="No module named 'x'"), None, "tests_broken"),
         (judged(P, P, solution=Execution(exit=Exit.SANDBOX_ERROR, detail="lost")), None, "sandbox_failed"),
         (judged(P, P, tests=Execution(exit=Exit.SANDBOX_ERROR, detail="lost")), None, "sandbox_failed"),
+        (judged(P, N, finished=False, tests=Execution(exit=Exit.NONZERO, exit_code=1)), None, "sandbox_failed"),
+        (judged(P, N, finished=False, tests=Execution(exit=Exit.SIGNAL, signal=9)), None, "sandbox_failed"),
         (judged(P, F, finished=False, solution=Execution(exit=Exit.CPU_LIMIT)), 0.0, "time_limit"),
         (judged(finished=False, solution=Execution(exit=Exit.MEMORY_LIMIT)), 0.0, "memory_limit"),
     ],

@@ -27,7 +27,7 @@ from pydantic import Field
 from rewards.code_tests import asserts
 from rewards.code_tests.asserts import BrokenScript, CallPlan, JudgePlan, NeedsObject, NotPlain
 from rewards.code_tests.compare import Compare, same_output, same_value, show
-from rewards.code_tests.extract import Extraction, defines, extract
+from rewards.code_tests.extract import Extraction, defines, extract, put_before
 from rewards.code_tests.shapes import Case, Checker, Tests, TestsUnreadable, read_tests, tests_of_row
 from rewards.registry import Params, Verifier, register
 from rewards.verdict import Reason, Sample, Verdict
@@ -54,6 +54,23 @@ JUDGE_VALUE_BYTES: Final = 256 * 1024 * 1024
 """Size of one value between the two boxes of the judge; what comes to this process has the smaller `Limits` default."""
 MAX_PARTS_TESTS: Final = 500
 """Most tests listed one by one in a verdict's parts; the counts are always there."""
+
+LEETCODE_IMPORTS: Final = """\
+import bisect, collections, copy, datetime, functools, heapq, itertools, json, math, operator, random, re, string, sys
+from bisect import *
+from collections import *
+from copy import *
+from functools import *
+from heapq import *
+from itertools import *
+from math import *
+from operator import *
+from string import *
+from typing import *
+from builtins import *
+"""
+"""What LeetCode has imported before a `class Solution`, and LiveCodeBench's harness too: solutions use `List` without
+importing it. The last line takes back what `math` and `operator` hide."""
 
 _SOURCE_FILES: Final = {
     "python": "main.py",
@@ -312,7 +329,7 @@ class CodeTests(Verifier[CodeTestsParams]):
             names = [f"case {number}" for number, _ in cases]
             calls = [Call(entry_point, case.args, case.kwargs) for _, case in cases]
             rounds = [_CaseRound(i, case, compare) for i, (_, case) in enumerate(cases)]
-            findings = self._called(sandbox, found.program, names, calls, rounds, limits)
+            findings = self._called(sandbox, _ready(found.program, entry_point), names, calls, rounds, limits)
             assert findings is not None  # a case asks nothing of an object, so nothing needs the judge
             return findings
         if tests.kind == "pytest":
@@ -320,11 +337,11 @@ class CodeTests(Verifier[CodeTestsParams]):
         calls_plan, judge_plan = asserts.plan(tests.script, tests.entry_point)
         if calls_plan is not None and not tests.in_process:
             names, plan_calls, plan_rounds = self._picked_plan(calls_plan)
-            source = found.program + calls_plan.suffix
+            source = _ready(found.program, tests.entry_point) + calls_plan.suffix
             by_calls = self._called(sandbox, source, names, plan_calls, plan_rounds, limits)
             if by_calls is not None:
                 return by_calls
-        return self._judged(sandbox, tests, judge_plan, found.program, limits)
+        return self._judged(sandbox, tests, judge_plan, _ready(found.program, tests.entry_point), limits)
 
     def _picked(self, cases: Sequence[Case]) -> list[tuple[int, Case]]:
         """The cases to use, with their numbers."""
@@ -434,6 +451,10 @@ class CodeTests(Verifier[CodeTestsParams]):
             if execution.exit is Exit.SANDBOX_ERROR:
                 findings.unscored = Verdict.error("sandbox_failed", f"the {box} box: {execution.detail}")
                 return findings
+        if done.tests.exit in (Exit.NONZERO, Exit.SIGNAL) and not done.finished and not done.test_fault:
+            # The test box runs our code and the task's; nothing of the candidate's can make it fail like this.
+            findings.unscored = Verdict.error("sandbox_failed", f"the test box failed: {_exit_detail(done.tests)}")
+            return findings
         if done.test_fault:
             findings.unscored = Verdict.invalid("tests_broken", f"the test script itself fails: {done.test_fault}")
             return findings
@@ -637,6 +658,11 @@ def _spread(count: int, most: int | None) -> list[int]:
     if most is None or most >= count:
         return list(range(count))
     return [i * count // most for i in range(most)]
+
+
+def _ready(source: str, entry_point: str) -> str:
+    """The program of a LeetCode task with the imports that it may count on."""
+    return put_before(LEETCODE_IMPORTS, source) if entry_point.startswith("Solution.") else source
 
 
 def _solution(source: str) -> Program:

@@ -467,6 +467,10 @@ def _finish(code: str, how: str, stub: _Stub | None, entry_point: str | None, cu
         return Extraction(code, stub.source + joint + code, "continuation", cut)
     if not stub.helpers:
         return Extraction(code, code, how, cut)
+    return Extraction(code, put_before(stub.helpers + "\n\n", code), how, cut)
+
+
+def put_before(helpers: str, code: str) -> str:
+    """`helpers` and then `code`, but for its `from __future__` imports, which have to stay first."""
     future = "".join(line if line.endswith("\n") else line + "\n" for line in _FUTURE.findall(code))
-    body = _FUTURE.sub("", code) if future else code
-    return Extraction(code, f"{future}{stub.helpers}\n\n{body}", how, cut)
+    return future + helpers + (_FUTURE.sub("", code) if future else code)
