@@ -1067,7 +1067,7 @@ class _Comparison:
     # ---- lists, sets, tuples, systems
 
     def many(self, g: Node, a: Node) -> Decision:
-        if "list" in (g.op, a.op) or "set" in (g.op, a.op):
+        if "list" in (g.op, a.op) or "set" in (g.op, a.op) or (g.op == a.op == "tuple" and (has_pm(g) or has_pm(a))):
             # (±1, 0) is two points
             for one in (g, a):
                 if one.op == "tuple" and has_pm(one) and (points := expand(one)) is not None:

@@ -140,8 +140,10 @@ def traits(node: Node) -> Traits:
                 # floor(x) of a real x: whole points would make it x
                 stack.extend((a, False, bound) for a in n.args)
                 continue
-        if op in _INTEGER_OPS or (op == "fn" and n.value in ("gcd", "lcm")):
+        if op in _INTEGER_OPS:
             whole = True
+        elif op == "fn" and n.value in ("gcd", "lcm"):
+            whole = steps = True
         stack.extend((a, whole, bound) for a in n.args)
     return Traits(frozenset(alone), frozenset(called), frozenset(integers), rational, opaque, steps, has_log, dots)
 
@@ -272,7 +274,8 @@ def point_for(symbols: list[str], integers: frozenset[str], seed: bytes, attempt
     for name in symbols:
         h = int.from_bytes(seed_of(seed.hex(), name, str(attempt))[:8], "big")
         if name in integers:
-            point[name] = 2 + h % (5 + 3 * attempt)
+            # small and large in turn: binom(n, 5) is 0 below 5
+            point[name] = 2 + h % (6 + 4 * attempt) if attempt % 2 == 0 else 15 + h % 17
             continue
         unit = Fraction(1 + h % 9972, 9973)
         kind = _REGIONS[attempt % len(_REGIONS)]

@@ -22,11 +22,12 @@ def has_pm(node: Node) -> bool:
 def expand(node: Node) -> list[Node] | None:
     """The values that ± stands for; None when there are too many.
 
-    All ± of one value move together, ∓ against them; terms of a sum and places of a tuple choose freely.
+    All ± of one value move together, ∓ against them; without a ∓, terms of a sum and places of a tuple choose freely:
+    (±1, ±2) is four points and (±1, ∓2) two.
     """
     if not has_pm(node):
         return [node]
-    if node.op == "tuple":
+    if node.op == "tuple" and not _has_mp(node):
         rows: list[tuple[Node, ...]] = [()]
         for a in node.args:
             options = expand(a)
