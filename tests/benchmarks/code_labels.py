@@ -29,6 +29,7 @@ from rewards.code_tests import CodeTests
 from rewards.verdict import Sample, Status, Verdict
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+FENCE = "~" * 40
 LABELLED = ("code/*.jsonl.gz",)
 REFERENCES = tuple(f"tasks/{name}.jsonl.gz" for name in ("humaneval", "mbpp", "humanevalplus", "mbppplus"))
 
@@ -41,7 +42,9 @@ def rows(path: Path) -> list[dict[str, Any]]:
 def labelled(row: dict[str, Any], programs: bool) -> tuple[Sample, bool]:
     """A completion as it stands in the data (or the program taken from it), and whether running it passed."""
     tests = {"kind": "asserts", "script": row["tests"], "entry_point": row.get("entry_point") or ""}
-    completion = row["code"] if programs and row["mode"] == "chat" else row["completion"]
+    completion = row["completion"]
+    if programs and row["mode"] == "chat":
+        completion = f"{FENCE}python\n{row['code']}\n{FENCE}"  # a fence that nothing inside it can close
     sample = Sample(id=row["id"], group=row["id"], prompt=row["prompt"], completion=completion, tests=tests)
     return sample, bool(row["label"])
 
