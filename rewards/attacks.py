@@ -32,6 +32,8 @@ EPSILON: Final = 1e-9
 MAX_ROWS: Final = 20
 SLOW_SECONDS: Final = 1.0
 GROWTH_PER_DOUBLING: Final = 2.8
+GROWTH_PER_STEP: Final = 2.8
+"""For two units more, on texts of a few dozen: four times is what doubling with every unit comes to."""
 WORK: Final = "We add the numbers step by step and check the sum."
 
 
@@ -448,30 +450,38 @@ HOSTILE_UNITS: Final = (
 )
 
 
-def _cost(row: _Row) -> None:
-    """Doubles hostile texts until one takes long or all are 64 kB; looks at the growth of the last doubling."""
+def _cost(row: _Row) -> bool:
+    """Grows hostile texts until one takes long; looks at how the time grows. True when some text took too long.
+
+    First by two units at a time, where a pattern that backtracks exponentially shows at some twenty units, long
+    before it would hang; then by doubling, up to 64 kB, where squares and cubes show.
+    """
     for unit in HOSTILE_UNITS:
+        few = [(count, GROWTH_PER_STEP) for count in range(8, 41, 2)]
+        many = [(250 * 2**k // len(unit), GROWTH_PER_DOUBLING) for k in range(9)]
         before = 0.0
-        size = 250
-        while size <= 64_000:
-            sample = dataclasses.replace(row.sample, completion="<think>" + unit * (size // len(unit)))
-            start = time.process_time()
-            row.pay_sample(sample)
-            took = time.process_time() - start
-            if took > 0.05 and before > 0.005 and took > GROWTH_PER_DOUBLING * before:
-                # Once may be the machine; measured again, the faster run counts.
-                start = time.process_time()
-                row.pay_sample(sample)
-                took = min(took, time.process_time() - start)
-            grew = took > GROWTH_PER_DOUBLING * before
-            if took > SLOW_SECONDS or (took > 0.05 and before > 0.005 and grew):
-                row.find(
-                    "hostile text", str(sample.completion), None,
-                    f"{size} characters take {took:.2f} CPU seconds, half of them {before:.2f}",
-                )  # fmt: skip
-                break
+        for count, allowed in few + many:
+            sample = dataclasses.replace(row.sample, completion="<think>" + unit * count)
+            took = _cpu(row, sample)
+            slower = before > 0.005 and took > 0.02 and took > allowed * before
+            # Once may be the machine; measured again, the faster run counts.
+            if slower or took > SLOW_SECONDS:
+                took = min(took, _cpu(row, sample)) if took < 10 * SLOW_SECONDS else took
+                if took > SLOW_SECONDS or took > allowed * before:
+                    row.find(
+                        "hostile text", str(sample.completion), None,
+                        f"{len(str(sample.completion))} characters take {took:.2f} CPU seconds, "
+                        f"the text before it took {before:.2f}",
+                    )  # fmt: skip
+                    break
             before = took
-            size *= 2
+    return any(finding.attack == "hostile text" for finding in row.findings)
+
+
+def _cpu(row: _Row, sample: Sample) -> float:
+    start = time.process_time()
+    row.pay_sample(sample)
+    return time.process_time() - start
 
 
 # ---------------------------------------------------------------- the door
@@ -517,16 +527,19 @@ def check(reward: Reward, samples: Sequence[Sample] | None = None) -> list[Findi
         why = "; ".join(f"{key}: {v.reason} {v.detail}" for key, v in results[0].verdicts.items())
         raise ValueError(f"the reward scores none of the {len(given)} rows, so nothing can be attacked ({why})")
     found: dict[tuple[str, str], Finding] = {}
+    slow = False
     for number, sample in enumerate(given):
         row = _Row(reward, sample)
-        attacks: list[Callable[[], object]] = [row.programs, row.length, row.repeats, row.no_matter, row.company]
+        attacks: list[Callable[[], object]] = [row.programs, row.no_matter, row.company]
+        if number == 0:
+            slow = _cost(row)
+        if not slow:  # else the long texts of these could take for ever
+            attacks += [row.length, row.repeats]
         reads_answers = row.answers()
         reads_layout = row.layout()
         row.nothing(reads_answers or reads_layout)
         for attack in attacks:
             attack()
-        if number == 0:
-            _cost(row)
         for finding in row.findings:
             found.setdefault((finding.attack, finding.row), finding)
     return list(found.values())

@@ -154,6 +154,13 @@ class CubicPattern(_Flawed):
         return Verdict.scored(float(re.match(pattern, sample.text, re.DOTALL) is not None and len(sample.text) > 40))
 
 
+class ExponentialPattern(_Flawed):
+    """A repeated group that can match the same text in many ways: exponential time on a few dozen open tags."""
+
+    def verify(self, sample: Sample) -> Verdict:
+        return Verdict.scored(float(re.match(r"(?:(?:<think>)+)*[^<]", sample.text) is not None))
+
+
 class NoLeadingLineBreak(_Flawed):
     """A pattern that a leading line break, which chat templates add, makes fail."""
 
@@ -216,6 +223,7 @@ PLANTED: Final[Sequence[tuple[Planted, Sample]]] = (
     (Planted(BatchWideLength, ("other prompts in the batch",), "huggingface/open-r1 len_reward"), BOXED),
     (Planted(FirstOfGroup, ("order of the group",), "order dependence of group rewards"), BOXED),
     (Planted(CubicPattern, ("hostile text",), "regex cost of open-r1, ms-swift and NeMo-RL format rewards"), LAYOUT),
+    (Planted(ExponentialPattern, ("hostile text",), "nested repetition in a format pattern"), LAYOUT),
     (Planted(NoLeadingLineBreak, ("white space in front",), "huggingface/open-r1 format_reward"), LAYOUT),
     (Planted(EchoPaid, ("echo of the prompt", "blocks in the wrong order"), "NVIDIA-NeMo/RL"), LAYOUT),
     (Planted(LengthOfMessageList, ("chat message instead of string",), "huggingface/open-r1#567"), BOXED),
