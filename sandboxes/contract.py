@@ -88,7 +88,7 @@ class Limits:
         cpu_seconds: CPU time of the program and all its processes together (user + system). Load on the machine
             does not change it.
         wall_seconds: elapsed time, not counting time in which the program was ready but the machine was busy (where
-            the kernel says so), up to `4 * wall_seconds` of real time.
+            the kernel says so), up to `20 * wall_seconds` of real time.
         memory_bytes: resident memory of all processes together, above that of an interpreter that does nothing.
         processes: processes and threads alive at once. 1 means neither may be started.
         open_files: file descriptors per process.

@@ -512,7 +512,6 @@ class DockerSandbox(Sandbox):
             "read_only": [start["root"], *start["import_path"], os.path.dirname(start["python"]), "/opt", "/root"],
             "import_path": start["import_path"],
             "warm": [*client.WARM_MODULES, *self.warm],
-            "package_root": start["root"],
         }
         options["read_only"] = [path for path in options["read_only"] if path]
         flags = ["-s", "-P", "-B"] if start.get("site") else ["-S", "-s", "-P", "-B"]

@@ -49,7 +49,6 @@ _TYPES: Final[dict[str, type]] = {
     builtin.__name__: builtin
     for builtin in (bool, int, float, complex, str, bytes, bytearray, list, tuple, set, frozenset, dict, range, object)
 }
-_MICROSECOND: Final = datetime.timedelta(microseconds=1)
 
 
 class DataTooBig(ValueError):
@@ -173,17 +172,13 @@ def encode(value: Any, *, keep: Keep | None = None) -> Any:
             return ["a", item.hex()]
         if kind is range:
             return ["r", walk(item.start, below), walk(item.stop, below), walk(item.step, below)]
-        if kind is fractions.Fraction:
-            return ["F", hex(item.numerator), hex(item.denominator)]
-        if kind is decimal.Decimal:
-            return ["D", str(item)]
         if item is Ellipsis:
             return ["e"]
         if kind is type and item in _TYPES.values():
             return ["y", str(item.__name__)]
-        moment = _encode_moment(item, kind)
-        if moment is not None:
-            return moment
+        known = _encode_library_value(item, kind)
+        if known is not None:
+            return known
         if getattr(kind, "__module__", None) == "numpy" and "numpy" in sys.modules:
             numpy = sys.modules["numpy"]
             if isinstance(item, numpy.generic | numpy.ndarray):
@@ -226,17 +221,29 @@ _MAPPINGS: Final[dict[type, str]] = {
 }
 
 
-def _encode_moment(item: Any, kind: type) -> Any:
-    if kind is datetime.timedelta:
-        return ["T", "timedelta", item // _MICROSECOND]
-    if kind is datetime.date:
-        return ["T", "date", item.year, item.month, item.day]
-    if kind is datetime.datetime and item.tzinfo is None:
-        parts = (item.year, item.month, item.day, item.hour, item.minute, item.second, item.microsecond)
-        return ["T", "datetime", *parts]
-    if kind is datetime.time and item.tzinfo is None:
-        return ["T", "time", item.hour, item.minute, item.second, item.microsecond]
-    return None
+def _of(module: str, kind: type, *names: str) -> bool:
+    """Whether `kind` is one of these classes of a standard module. The module is not imported for the question: every
+    box is a copy of a process that holds this one, and each megabyte there costs each box time."""
+    found = sys.modules.get(module)
+    return found is not None and any(kind is getattr(found, name, None) for name in names)
+
+
+def _encode_library_value(item: Any, kind: type) -> Any:
+    if _of("fractions", kind, "Fraction"):
+        return ["F", hex(item.numerator), hex(item.denominator)]
+    if _of("decimal", kind, "Decimal"):
+        return ["D", str(item)]
+    if not _of("datetime", kind, "timedelta", "date", "datetime", "time"):
+        return None
+    name = kind.__name__
+    if name == "timedelta":
+        return ["T", name, (item.days * 86400 + item.seconds) * 1_000_000 + item.microseconds]
+    if name == "date":
+        return ["T", name, item.year, item.month, item.day]
+    if item.tzinfo is not None:
+        return None
+    parts = [item.hour, item.minute, item.second, item.microsecond]
+    return ["T", name, *([item.year, item.month, item.day] if name == "datetime" else []), *parts]
 
 
 def _hashable(items: Iterable[Any]) -> list[Any]:
@@ -348,7 +355,7 @@ def decode(encoded: Any, *, resolve: Callable[[Handle], Any] | None = None) -> A
         if tag == "F":
             return _fraction(int(_text(item[1]), 16), int(_text(item[2]), 16))
         if tag == "D":
-            return decimal.Decimal(_text(item[1]))
+            return _decimal(_text(item[1]))
         if tag == "T":
             return _decode_moment(_text(item[1]), item[2:])
         if tag == "e":
@@ -367,11 +374,20 @@ def decode(encoded: Any, *, resolve: Callable[[Handle], Any] | None = None) -> A
 
     try:
         return walk(encoded, 0)
-    except (TypeError, LookupError, OverflowError, decimal.InvalidOperation, RecursionError) as error:
+    except (TypeError, LookupError, OverflowError, RecursionError) as error:
         raise ValueError(f"not encoded plain data: {type(error).__name__}") from None
 
 
-def _fraction(numerator: int, denominator: int) -> fractions.Fraction:
+def _decimal(text: str) -> Any:
+
+    try:
+        return decimal.Decimal(text)
+    except decimal.InvalidOperation:
+        raise ValueError("not a decimal") from None
+
+
+def _fraction(numerator: int, denominator: int) -> Any:
+
     if denominator == 0 or max(numerator.bit_length(), denominator.bit_length()) > 100_000:
         raise ValueError("a fraction without a sensible denominator")  # gcd of huge numbers is quadratic
     return fractions.Fraction(numerator, denominator)
@@ -386,6 +402,7 @@ def _text(item: Any) -> str:
 def _decode_moment(kind: str, parts: list[Any]) -> Any:
     if not all(type(part) is int for part in parts):
         raise ValueError("a date of something other than ints")
+
     if kind == "timedelta":
         return datetime.timedelta(microseconds=parts[0])
     if kind == "date":

@@ -14,10 +14,8 @@ import json
 import os
 import random
 import struct
-import subprocess
 import sys
 import threading
-import traceback
 import types
 from typing import Any, Final, NoReturn
 
@@ -136,6 +134,8 @@ def _report_exception() -> int:
         pass
     try:
         if sys.excepthook is sys.__excepthook__:
+            import traceback
+
             # leave out this module's own frames
             while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
                 trace = trace.tb_next
@@ -208,12 +208,9 @@ def run_calls() -> NoReturn:
 
 def run_tests() -> NoReturn:
     """A test box: trusted tests here, the solution behind descriptors 4 (its answers) and 5 (our requests)."""
+    prefix = ".solution/"  # where a job carries the files of a solution that runs together with its tests
     header, files = read_job()
-    solution = {
-        path[len(judging.SOLUTION_PREFIX) :]: files.pop(path)
-        for path in list(files)
-        if path.startswith(judging.SOLUTION_PREFIX)
-    }
+    solution = {path[len(prefix) :]: files.pop(path) for path in list(files) if path.startswith(prefix)}
     write_files({**solution, **files})
     _begin(header)
     code = judging.run(header, files, solution)
@@ -246,6 +243,8 @@ def run_binary() -> NoReturn:
 
 def run_compiler() -> NoReturn:
     """Runs a compiler and copies what it made to descriptor 4."""
+    import subprocess
+
     header, files = read_job()
     write_files(files)
     code = subprocess.call(header["argv"], stdin=subprocess.DEVNULL)

@@ -44,27 +44,28 @@ from sandboxes.contract import (
     TestStatus,
 )
 from sandboxes.plain_data import DataTooBig
-from sandboxes.zygote.judging import SOLUTION_PREFIX
 
 # fmt: off
 WARM_MODULES: Final = (
-    "abc", "argparse", "array", "ast", "bisect", "calendar", "cmath", "collections", "collections.abc",
-    "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal", "enum", "fractions", "functools", "hashlib",
-    "heapq", "inspect", "io", "itertools", "json", "keyword", "linecache", "math", "numbers", "operator", "os",
-    "os.path", "pathlib", "pprint", "queue", "random", "re", "shutil", "signal", "statistics", "string", "struct",
-    "subprocess", "tempfile", "textwrap", "threading", "time", "timeit", "tokenize", "traceback", "types", "typing",
-    "unicodedata", "uuid", "weakref", "zlib",
+    "abc", "array", "bisect", "cmath", "collections", "collections.abc", "contextlib", "copy", "enum", "functools",
+    "heapq", "io", "itertools", "json", "math", "numbers", "operator", "os", "random", "re", "statistics", "string",
+    "sys", "threading", "time", "types", "typing", "weakref",
 )
 # fmt: on
-"""Standard modules that a box finds already imported."""
+"""Standard modules that a box finds already imported: those that most programs use. Not more, because a box is a copy
+of the zygote: each megabyte it holds costs every box some 0.3 ms, and a program that needs another imports it."""
 
 START_SECONDS: Final = 60.0
 """How long a zygote may take to build its walls and import what is kept warm."""
+REAL_TIME_FACTOR: Final = 20
+"""Wall limits leave out the time a program was ready but the machine was busy, up to this factor (as in `server`)."""
 GRACE_SECONDS: Final = 5.0
 """How long past every limit the client waits before it takes the zygote itself for lost."""
 PIPE_BYTES: Final = 1 << 18
 _HEADER: Final = struct.Struct("<I")
 _SOCKET_TYPE: Final = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_STREAM
+SOLUTION_PREFIX: Final = ".solution/"
+"""Where a job that runs tests and solution together carries the solution's files."""
 PACKAGE_ROOT: Final = str(Path(__file__).resolve().parents[2])
 
 T = TypeVar("T")
@@ -155,9 +156,15 @@ CLEAN_ENVIRONMENT: Final = {
 MARK: Final = "SANDBOX_ZYGOTE"
 """An environment variable of every zygote and box: how what is left over is told from other processes."""
 
-BOOT: Final = (
-    "import sys; sys.path.insert(0, sys.argv[3]); from sandboxes.zygote.server import main; main(sys.argv[1:3])"
-)
+BOOT: Final = """\
+import sys
+package = type(sys)("sandboxes")
+package.__path__ = [sys.argv[3] + "/sandboxes"]
+sys.modules["sandboxes"] = package
+from sandboxes.zygote.server import main
+main(sys.argv[1:3])
+"""
+"""How a zygote starts: without the package's `__init__`, which imports what only the trainer's side needs."""
 
 
 def zygote_options(walls: str, warm: Sequence[str], packages: bool) -> tuple[str, dict[str, Any]]:
@@ -168,7 +175,6 @@ def zygote_options(walls: str, warm: Sequence[str], packages: bool) -> tuple[str
         "read_only": trees,
         "import_path": site,
         "warm": [*WARM_MODULES, *warm],
-        "package_root": "" if PACKAGE_ROOT in site else PACKAGE_ROOT,
     }
 
 
@@ -461,7 +467,7 @@ class Pump:
             poll.register(talk.reads, select.POLLIN)
             talking = reading = True
         most_wall = max(box.limits.wall_seconds for box in self.running)
-        lost_at = time.monotonic() + most_wall * 4 + GRACE_SECONDS
+        lost_at = time.monotonic() + most_wall * REAL_TIME_FACTOR + GRACE_SECONDS
         while any(box.report is None for box in self.running):
             if talk is not None and talking:
                 want = len(talk.outgoing) > 0
@@ -964,7 +970,7 @@ def run_judge(
     files = dict(tests.files)
     try:
         if together:
-            files |= {SOLUTION_PREFIX + path: content for path, content in solution.files.items()}
+            files |= {f"{SOLUTION_PREFIX}{path}": content for path, content in solution.files.items()}
             ask: list[int] = [os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC) for _ in range(2)]
             job = _job(header, files)
             box = pump.start(tests_zygote, "tests", job, limits, stdin=_stdin_of(tests), extra=[*ask, verdict_write])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import platform
 import struct
 import sys
 from collections.abc import Iterable, Sequence
@@ -45,7 +44,7 @@ PR_SET_CHILD_SUBREAPER: Final = 36
 
 _libc: Any = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
-MACHINE: Final = platform.machine()
+MACHINE: Final = os.uname().machine
 _AUDIT_ARCH: Final = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 # name: (x86-64, arm64); -1 where the architecture has no such call
@@ -277,12 +276,16 @@ def _instruction(code: int, if_true: int, if_false: int, operand: int) -> bytes:
     return struct.pack("HBBI", code, if_true, if_false, operand & 0xFFFFFFFF)
 
 
-def seccomp_filter(*, allow_fork: bool, own_pid: int | None, allow_unix_sockets: bool, keep_metadata: bool) -> bytes:
+def seccomp_filter(
+    *, allow_fork: bool, own_pid: int | None, spare_others: bool, allow_unix_sockets: bool, keep_metadata: bool
+) -> bytes:
     """The BPF program of a box.
 
     Args:
         allow_fork: False: only threads may be started (no pid namespace would catch a child that escapes its group).
         own_pid: where given, signals may be sent to this process only.
+        spare_others: limits, priorities and CPUs may be set for the calling process only: the zygote is in sight, and
+            of the same user.
         allow_unix_sockets: False where no network namespace keeps abstract sockets apart.
         keep_metadata: False: calls that change modes, owners and times succeed without doing anything.
 
@@ -343,20 +346,28 @@ def seccomp_filter(*, allow_fork: bool, own_pid: int | None, allow_unix_sockets:
             else:
                 body = (make(_JUMP_EQUAL, 1, 0, own_pid), make(_RETURN, 0, 0, _ERRNO | _EPERM))
                 on_argument(_number(_OTHER, name), 0, body)
-        for name in ("prlimit64", "sched_setattr", "sched_setscheduler", "sched_setparam", "setpgid", "ioprio_set"):
-            # these name another process of the same user by pid: itself (0 or its pid) only
-            index = 1 if name == "ioprio_set" else 0
-            itself = (make(_JUMP_EQUAL, 2, 0, 0), make(_JUMP_EQUAL, 1, 0, own_pid), refuse)
-            on_argument(_number(_OTHER, name), index, itself)
-        deny(_number(_OTHER, "setpriority"), _EPERM)
-        deny(_number(_OTHER, "sched_setaffinity"), _EPERM)
+    if own_pid is not None or spare_others:
+        for name in ("prlimit64", "sched_setattr", "sched_setscheduler", "sched_setparam", "setpgid"):
+            # these name another process by its id: 0 is the caller
+            if own_pid is None:
+                itself: tuple[bytes, ...] = (make(_JUMP_EQUAL, 1, 0, 0), refuse)
+            else:
+                itself = (make(_JUMP_EQUAL, 2, 0, 0), make(_JUMP_EQUAL, 1, 0, own_pid), refuse)
+            on_argument(_number(_OTHER, name), 0, itself)
+        for name in ("setpriority", "ioprio_set", "sched_setaffinity"):
+            deny(_number(_OTHER, name), _EPERM)
+    if own_pid is not None:
         deny(_number(_OTHER, "pidfd_open"), _EPERM)
     if not keep_metadata:
         for name in _METADATA_CALLS:
             deny(_number(_METADATA_CALLS, name), 0)
-    for name in sorted(_CALLS):
-        deny(_number(_CALLS, name), _EPERM)
+    # one instruction per refused call, all jumping to one refusal at the end: the kernel walks the filter for every
+    # call number when it is installed, so half the length is half the time
+    numbers = sorted(number for number in {_number(_CALLS, name) for name in _CALLS} if number >= 0)
+    for index, number in enumerate(numbers):
+        code.append(make(_JUMP_EQUAL, len(numbers) - index, 0, number))
     code.append(make(_RETURN, 0, 0, _ALLOW))
+    code.append(refuse)
     return b"".join(code)
 
 
