@@ -25,8 +25,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rewards.code_tests import CodeTests
-from rewards.verdict import Sample, Status, Verdict
+# The file beside this one is called `sandboxes`, and a script's own folder comes first: put the checkout there.
+sys.path[0] = str(Path(__file__).resolve().parents[2])
+
+from rewards.code_tests import CodeTests  # noqa: E402
+from rewards.verdict import Sample, Status, Verdict  # noqa: E402
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 FENCE = "~" * 40
