@@ -140,7 +140,7 @@ class JudgePlan:
     uses: frozenset[str]
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def plan(script: str, entry_point: str) -> tuple[CallPlan | None, JudgePlan]:
     """How `script` can be judged: as calls where possible, and in any case by the judge.
 

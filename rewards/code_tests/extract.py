@@ -390,17 +390,25 @@ def _task_text(prompt: str | Sequence[Message]) -> str:
     return chat_text(prompt)
 
 
-@lru_cache(maxsize=1024)
 def _stub(prompt: str, entry_point: str) -> _Stub | None:
     """The prompt belongs to the task, not to the model, so it may be parsed (and still not run)."""
     if not prompt or len(prompt) > MAX_PROMPT_CHARS or not defines(prompt, entry_point, "python"):
         return None
-    prompt = prompt.replace("\r\n", "\n")
+    return _parsed_stub(prompt.replace("\r\n", "\n"), entry_point)
+
+
+@lru_cache(maxsize=256)
+def _parsed_stub(prompt: str, entry_point: str) -> _Stub | None:
     sources = [(prompt, True)]
     if "```" in prompt:
         block = _choose(_Scan(prompt, False).blocks, "python", entry_point)
         if block is not None:
             sources.append((_dedented(block.code, entry_point, "python"), False))
+    else:
+        lines = prompt.split("\n")
+        start = next((i for i, line in enumerate(lines) if _CODE_START.match(line)), 0)
+        if start:  # an instruction, and the stub below it
+            sources.append(("\n".join(lines[start:]), False))
     head = entry_point.partition(".")[0]
     for source, whole in sources:
         for ending in ("", "\n    pass\n"):
