@@ -69,7 +69,7 @@ _VERBS: Final = frozenset(
     " bury buy calculate call calm can cancel capture care carry carve cast catch categorise categorize cause celebrate"
     " challenge change charge chart chase chat check cheer cherish choose chop circle cite claim clarify classify clean"
     " clear click climb cling close coach code collaborate collect color combine come comfort command comment commit"
-    " communicate compare compete compile complain complete complicate comply compose compute conceal concentrate"
+    " communicate compare compete compile complain complete complicate comply compose compute conceal conceive concentrate"
     " conclude conduct configure confirm confront confuse connect conquer consider consist construct consult consume"
     " contact contain contemplate continue contract contrast contribute control convert convey convince cook cool"
     " cooperate coordinate cope copy correct cost counsel count cover craft crash crawl create credit criticise"
@@ -133,11 +133,16 @@ _IRREGULAR: Final = frozenset(
     " swore sworn taken took taught tore torn told thought threw thrown understood won wore worn woke woken wrote"
     " written felt lit slid sought fought fed bled bred bound blew blown hid hidden hung".split()
 )
+_NO_VERBS_IN_ING: Final = frozenset(
+    "during morning evening nothing something anything everything ceiling sibling darling duckling earring offspring"
+    " viking sterling shilling dumpling cunning".split()
+)
 
 
 @lru_cache(maxsize=4096)
 def is_verb(word: str) -> bool:
-    """Whether the word can be a verb form: one of some 900 common English verbs, or an inflected form of one.
+    """Whether the word can be a verb form: one of some 900 common English verbs, an inflected form of one, or a word
+    that its ending makes one (`-ize`, `-ify`, and `-ing` but for the nouns and prepositions in it).
 
     `Don't`, `Let's` and `I'm` are judged by what stands before the apostrophe (`do`, `let`, `i`).
     """
@@ -146,6 +151,8 @@ def is_verb(word: str) -> bool:
     if lowered.endswith("n't"):
         stem = {"ca": "can", "wo": "will", "sha": "shall"}.get(lowered[:-3], lowered[:-3])
     if stem in _VERBS or stem in _IRREGULAR:
+        return True
+    if len(stem) > 5 and (stem.endswith(("ize", "ify")) or (stem.endswith("ing") and stem not in _NO_VERBS_IN_ING)):
         return True
     for ending, endings in (("ing", ("", "e")), ("ed", ("", "e")), ("es", ("", "e")), ("s", ("",))):
         if stem.endswith(ending):

@@ -40,6 +40,7 @@ from rewards.instructions.english import (
     STOP_WORDS,
     is_verb,
 )
+from rewards.instructions.ifeval_types import is_bullet
 from rewards.instructions.response import (
     PUNCTUATION,
     DependencyMissing,
@@ -766,9 +767,7 @@ def _newline_official(response: OfficialResponse, args: Args) -> str:
 @check("format:newline", "fixed")
 def _newline_fixed(response: Response, args: Args) -> str:
     crowded = [line for line in response.filled_lines if len(line.split()) > 1]
-    if crowded:
-        return f"more than one word on a line: {shown(crowded)}"
-    return at_least(len(response.words), 2, "words")
+    return said(not crowded, f"more than one word on a line: {shown(crowded)}")
 
 
 @check("format:emoji", "official")
@@ -935,7 +934,7 @@ def _sub_bullets_fixed(response: Response, args: Args) -> str:
     below: list[int] = []
     for line in response.lines:
         item = line.strip()
-        if re.match(r"\*\s+\S", item):
+        if item.startswith("*") and is_bullet(item):
             below.append(0)
         elif below and re.match(r"-\s+\S", item):
             below[-1] += 1
@@ -969,7 +968,7 @@ def _bullets_after_sentences_official(response: OfficialResponse, args: Args) ->
 @check("format:no_bullets_bullets", "fixed")
 def _bullets_after_sentences_fixed(response: Response, args: Args) -> str:
     lines = response.filled_lines
-    marked = [place for place, line in enumerate(lines) if re.match(r"\s*\*\s+\S", line)]
+    marked = [place for place, line in enumerate(lines) if line.lstrip().startswith("*") and is_bullet(line)]
     if len(marked) < 2:
         return f"{counted(len(marked), 'bullet')}; asked for at least 2"
     before = Response("\n".join(lines[: marked[0]])).sentences

@@ -455,7 +455,7 @@ _TIGHT_BULLET: Final = re.compile(r"[ \t]*[*\u2022][^\s*]")
 _RULE: Final = re.compile(r"[ \t]*(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,})$")
 
 
-def _is_bullet(line: str) -> bool:
+def is_bullet(line: str) -> bool:
     """A list mark with text behind it. Without a space between, a star is one where no other closes an emphasis."""
     if _BULLET.match(line):
         return not _RULE.match(line)
@@ -465,7 +465,7 @@ def _is_bullet(line: str) -> bool:
 # Official: a divider `---` and a line `-5 degrees` are bullets; `+` and the bullet character are none.
 @check("detectable_format:number_bullet_lists", "fixed")
 def _bullet_lists_fixed(response: Response, args: Args) -> str:
-    number = sum(map(_is_bullet, response.lines))
+    number = sum(map(is_bullet, response.lines))
     return said(number == args["num_bullets"], f"{counted(number, 'bullet')}; asked for {args['num_bullets']}")
 
 
