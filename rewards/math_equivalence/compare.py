@@ -627,6 +627,13 @@ class _Comparison:
             letters = _letters_of(a)
             if letters is not None and letters.lower() == g.value.replace(" ", ""):
                 return Decision(True, "equal_text")
+            # "The rent is 240 yuan, and 210 yuan for ..." against "240, 210": all numbers of the sentence, in its order
+            values = a.args if a.op in ("list", "tuple") else (a,)
+            bare = [v.args[0] if v.op in ("qty", "money") else v for v in values]
+            if g.args and len(g.value.split()) > 4 and all(v.op in NUMERIC for v in bare):
+                found = self.ordered(g.args, bare)
+                if found.equal:
+                    return Decision(True, "equal_in_sentence")
             return Decision(False, "text_differs")
         letters = _letters_of(g)
         if letters is not None and letters.lower() == a.value.replace(" ", ""):

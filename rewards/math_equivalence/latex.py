@@ -13,7 +13,17 @@ from fractions import Fraction
 from typing import Final, NoReturn
 
 from rewards.math_equivalence import tree
-from rewards.math_equivalence.tokens import END, ENDS, GREEK_WORDS, PLAIN_CONSTS, Token, fold_unicode, is_word, tokens
+from rewards.math_equivalence.tokens import (
+    END,
+    ENDS,
+    GREEK_WORDS,
+    PLAIN_CONSTS,
+    Token,
+    fold_unicode,
+    is_word,
+    restore_commands,
+    tokens,
+)
 from rewards.math_equivalence.tree import (
     INFTY,
     MAX_CHARS,
@@ -2437,6 +2447,7 @@ def parse(text: str, comma: str = "auto", unit_letters: str = "") -> Node:
         raise Problem("over_limit", f"longer than {MAX_CHARS} characters")
     while len(text) > 4 and text.startswith("**") and text.endswith("**"):
         text = text[2:-2].strip()  # Markdown's bold
+    text = restore_commands(text)
     if "{:" in text or "{=" in text:
         text = text.replace("{:}", ":").replace("{=}", "=")
     if "<sup>" in text or "<sub>" in text:

@@ -73,6 +73,20 @@ def is_word(run: str) -> bool:
     return any(c in _VOWELS for c in run) and len(set(low)) > 2 and not set(low) <= set("abcdxyzwn")
 
 
+_CONTROL: Final = re.compile(
+    "\x0c(?=rac|box)|\t(?=ext|frac|imes|heta|riangle|ilde|herefore)|\x08(?=oxed|eta|inom|egin|ar|igcup|mod)"
+    "|\r(?=ight|ho|angle|ceil|floor|brace)|\x0b(?=ec|ert|ee|arnothing)|\x07(?=lpha|ngle|pprox)|\n(?=eq(?![a-z]))"
+)
+_ESCAPES: Final = {"\x0c": "\\f", "\t": "\\t", "\x08": "\\b", "\r": "\\r", "\x0b": "\\v", "\x07": "\\a", "\n": "\\n"}
+
+
+def restore_commands(text: str) -> str:
+    """`\\frac` whose first two characters became a form feed in a string that was not raw, and its like."""
+    if text.isprintable():
+        return text
+    return _CONTROL.sub(lambda m: _ESCAPES[m.group()], text)
+
+
 def fold_unicode(text: str) -> str:
     """The text with unicode mathematics spelt in LaTeX and foreign digits as 0-9. Linear."""
     if text.isascii():

@@ -177,7 +177,7 @@ FILLERS: Final = _words(
 NEGATIONS: Final = _words("not no never isn't neither nor cannot don't doesn't except without than")
 
 BOUNDS: Final = _words(
-    "all every each any some many several powers power multiples multiple factors factor divisors divisor least most "
+    "all every any some many several powers power multiples multiple factors factor divisors divisor least most "
     "more less fewer greater smaller larger between under over exceeds exceeding beyond minimum maximum up until "
     "within if when unless maybe perhaps possibly either guess times"
 )
