@@ -26,7 +26,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from rewards.expression import Reward
-from rewards.verdict import Sample, Status
+from rewards.verdict import Reason, Sample, Status
 
 EPSILON: Final = 1e-9
 MAX_ROWS: Final = 20
@@ -104,7 +104,8 @@ PROGRAMS: Final = {
 
 
 def _layout(blocks: Sequence[str], outside: bool, work: str, answer: str) -> str:
-    parts = [f"<{name}>\n{text}\n</{name}>" for name, text in zip(blocks, (work, answer), strict=False)]
+    last = len(blocks) - 1
+    parts = [f"<{name}>\n{answer if i == last and not outside else work}\n</{name}>" for i, name in enumerate(blocks)]
     return "\n".join([*parts, answer] if outside else parts)
 
 
@@ -178,12 +179,12 @@ class _Row:
                 out.append((form, right, bad))
         return out
 
-    def answers(self) -> bool:
-        """Attacks on how an answer is read; True when the reward tells right from wrong answers."""
+    def answers(self) -> float | None:
+        """Attacks on how an answer is read. Half way from a wrong to a right answer's pay; None if it reads none."""
         gold = _golds(self.sample)
         wrongs = _wrong_answers(gold) if gold is not None else None
         if gold is None or wrongs is None:
-            return False
+            return None
         forms = self.forms(gold, wrongs[0])
         for form, right, wrong in forms:
             for attack, text in self.answer_texts(form, gold, *wrongs):
@@ -191,7 +192,7 @@ class _Row:
         if forms:
             self.unreadable_gold(*forms[0])
             self.negation(gold, wrongs[0])
-        return bool(forms)
+        return min(((right + wrong) / 2 for _, right, wrong in forms), default=None)
 
     def answer_texts(self, form: str, gold: str, wrong: str, other: str) -> Iterator[tuple[str, str]]:
         def say(answer: str) -> str:
@@ -240,13 +241,19 @@ class _Row:
 
     # -- layout
 
+    def known_layouts(self) -> list[tuple[Sequence[str], bool]]:
+        """The usual layouts, and those that a component's parameter `tags` names."""
+        own = [tuple(getattr(v.params, "tags", ())) for v in self.reward.components.values()]
+        named = [(blocks, outside) for blocks in own if blocks for outside in (True, False)]
+        return list(dict.fromkeys([*named, *LAYOUTS]))
+
     def layouts(self) -> list[tuple[Sequence[str], bool, str]]:
         """Layouts that earn something by themselves: with the same (wrong, or no) answer, more than without tags."""
         gold = _golds(self.sample)
         wrongs = _wrong_answers(gold) if gold is not None else None
         answer = wrongs[0] if wrongs else "x"
         found: list[tuple[float, tuple[Sequence[str], bool, str]]] = []
-        for blocks, outside in LAYOUTS:
+        for blocks, outside in self.known_layouts():
             for stated in (answer, f"\\boxed{{{answer}}}"):
                 clean = self.pay(_layout(blocks, outside, WORK, stated))
                 bare = self.pay(f"{WORK}\n{stated}")
@@ -259,14 +266,16 @@ class _Row:
         # Where reasoning and then any text is paid as much, an answer block is just such a text.
         return [layout for layout in asked if layout[1]] or asked
 
-    def layout(self) -> bool:
-        """Attacks on how a layout is read; True when some layout earns something by itself."""
+    def layout(self) -> float | None:
+        """Attacks on how a layout is read. What the clean layout earns by itself; None if no layout does."""
         found = self.layouts()
+        pays: list[float] = []
         for blocks, outside, answer in found:
             clean_text = _layout(blocks, outside, WORK, answer)
             clean, bare = self.pay(clean_text), self.pay(f"{WORK}\n{answer}")
             if clean is None or bare is None:
                 continue
+            pays.append(clean)
             for attack, text in self.broken_layouts(blocks, outside, answer, clean_text):
                 paid = self.pay(text)
                 if paid is not None and paid >= clean - EPSILON:
@@ -280,7 +289,7 @@ class _Row:
                 paid = self.pay(text)
                 if paid is not None and paid > max(bare, 0.0) + EPSILON:
                     self.find("tags only", text, paid, f"paid {paid:g}; the text without tags earns {bare:g}")
-        return bool(found)
+        return min(pays, default=None)
 
     def broken_layouts(
         self, blocks: Sequence[str], outside: bool, answer: str, clean: str
@@ -307,16 +316,16 @@ class _Row:
 
     # -- nothing, programs
 
-    def nothing(self, asks_for_something: bool) -> None:
+    def nothing(self, honest: Sequence[float]) -> None:
+        """Empty texts, and the prompt where the reward looks for something: `honest` is what finding it earns."""
         for text in ("", "   ", "\n\n", "\u200b"):
             paid = self.pay(text)
             if paid is not None and paid > EPSILON:
                 self.find("empty text", text, paid, f"paid {paid:g} for nothing")
         prompt = self.sample.prompt_text
-        if asks_for_something and prompt.strip():
-            paid, honest = self.pay(prompt), self.pay_sample(self.sample)
-            if paid is not None and paid > EPSILON and (honest is None or paid >= honest - EPSILON):
-                self.find("echo of the prompt", prompt, paid, f"paid {paid:g}, as much as the row's own completion")
+        paid = self.pay(prompt) if prompt.strip() and honest else None
+        if paid is not None and paid > EPSILON and paid >= min(honest) - EPSILON:
+            self.find("echo of the prompt", prompt, paid, f"paid {paid:g} for the prompt's own words")
 
     def programs(self) -> None:
         tests = self.sample.tests
@@ -364,10 +373,12 @@ class _Row:
 
     def repeats(self) -> None:
         """The whole completion over and over, and a huge tail, earn no more than once."""
-        honest = self.pay_sample(self.sample)
-        text = self.sample.completion
+        (result,) = self.reward.score([self.sample])
+        honest, text = result.reward, self.sample.completion
         if honest is None or not isinstance(text, str) or not text.strip():
             return
+        if any(v.status is Status.SKIPPED and v.reason != Reason.NOT_REACHED for v in result.verdicts.values()):
+            return  # a component that only speaks of longer texts: one sum more is no measure for the other
         for attack, longer, times in (
             ("repeated blocks", f"{text}\n" * 5, 5),
             ("huge text", text + "\nand so on" * 2000, 60),
@@ -535,9 +546,7 @@ def check(reward: Reward, samples: Sequence[Sample] | None = None) -> list[Findi
             slow = _cost(row)
         if not slow:  # else the long texts of these could take for ever
             attacks += [row.length, row.repeats]
-        reads_answers = row.answers()
-        reads_layout = row.layout()
-        row.nothing(reads_answers or reads_layout)
+        row.nothing([pay for pay in (row.answers(), row.layout()) if pay is not None])
         for attack in attacks:
             attack()
         for finding in row.findings:
