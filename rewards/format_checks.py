@@ -111,15 +111,13 @@ class TagParams(Params):
 Mode = Literal["auto", "strict", "think_then_text", "loose"]
 
 
-class LayoutParams(TagParams):
-    """Parameters of `format`."""
+class ModeParams(TagParams):
+    """A layout, and what may stand around its blocks."""
 
     mode: Mode = "auto"
     """What may stand outside the blocks. `strict`: white space only. `think_then_text`: nothing before or
     between, and the answer, not empty, after the last block. `loose`: anything. `auto`: `think_then_text` when
     the last tag holds reasoning (`tags="think"`), else `strict`."""
-    boxed: bool = False
-    """Ask for exactly one `\\boxed{...}`, not empty, in the part that holds the answer."""
 
     @property
     def resolved_mode(self) -> Literal["strict", "think_then_text", "loose"]:
@@ -127,6 +125,22 @@ class LayoutParams(TagParams):
         if self.mode == "auto":
             return "think_then_text" if self.tags[-1] in REASONING_TAGS else "strict"
         return self.mode
+
+
+class LayoutParams(ModeParams):
+    """Parameters of `format`."""
+
+    boxed: bool = False
+    """Ask for exactly one `\\boxed{...}`, not empty, in the part that holds the answer."""
+
+    @model_validator(mode="after")
+    def _can_pass(self) -> LayoutParams:
+        if self.boxed and self.mode == "strict" and self.tags[-1] in REASONING_TAGS:
+            raise ValueError(
+                f"mode=strict allows nothing behind </{self.tags[-1]}>, where boxed=true asks for the box: "
+                "no completion can pass; use mode=think_then_text"
+            )
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,10 +328,9 @@ def _answer_part(text: str, found: list[Tag]) -> tuple[int, int]:
     return opening.end, closing.start
 
 
-class ShareParams(LayoutParams):
+class ShareParams(ModeParams):
     """Parameters of `format_share`."""
 
-    boxed: Literal[False] = False
     trailing_penalty_per_char: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     """Taken off for each character, white space at the ends left out, after the last closing tag."""
 

@@ -477,7 +477,7 @@ class LeadLength(GroupLengthVerifier[LeadParams]):
     """
 
     range = (-1.0, math.exp(0.5))
-    source = "GRPO-LEAD (arXiv 2504.09696) section 3.1"
+    source = "GRPO-LEAD (arXiv 2504.09696), length-dependent accuracy reward"
     example: ClassVar[Mapping[str, Any]] = {
         "group": [
             {"completion": "\\boxed{4}", "num_tokens": 100, "of": 1.0},
