@@ -335,7 +335,10 @@ _CONNECTORS: Final = frozenset(
         "和", "或", "与", "及", "以及", "或者", "と", "または", "、",
     }
 )  # fmt: skip
-_ALTERNATIVES: Final = frozenset({"or", "oder", "ou", "o", "или", "或", "或者", "または", "and/or"})
+_ALTERNATIVES: Final = frozenset({"or", "oder", "ou", "o", "или", "或", "或者", "または", "and/or", "alternatively"})
+_MAYBE: Final = ("maybe", "possibly", "perhaps", "even", "alternatively", "potentially", "probably", "else")
+_OFFERS: Final = frozenset({"option", "possibility", "alternative", "candidate", "guess", "choice"})
+"""Words that number offers: "Option 1: \\boxed{4}. Option 2: \\boxed{5}."."""
 _GAP_PUNCTUATION: Final = str.maketrans(dict.fromkeys("$,;&~{}*`/，；、·|-\\", " "))
 
 
@@ -353,22 +356,26 @@ def _joins(gap: str) -> str:
     words = plain.translate(_GAP_PUNCTUATION).split()
     joiner = ", "
     at = 0
+    ends = "." in words  # a sentence ends between them: only an offer or an "or" holds them together
     while at < len(words):
         word = words[at].lower()
         if word in _ALTERNATIVES:
             joiner = " or "
-        elif word in _CONNECTORS or word in ("for", "part", "case"):
+        elif word in _CONNECTORS or word in ("for", "part", "case") or word in _MAYBE or word == ".":
             pass
+        elif word in _OFFERS and at + 1 < len(words) and len(words[at + 1]) <= 3:
+            joiner = " or "
+            at += 1
         elif word.startswith("(") and word.endswith(")") and len(word) <= 5:
             pass  # (a) ... (b) ...: the parts of a question
         elif len(word) <= 5 and at + 1 < len(words) and words[at + 1] == "=":
             at += 1  # $x=\boxed{3}$ and $y=\boxed{4}$
-        elif word.endswith("=") and len(word) <= 6:
+        elif word.endswith("=") and 1 < len(word) <= 6:
             pass
         else:
-            return ""
+            return ""  # also a bare "=": `\\boxed{2} + \\boxed{2} = \\boxed{4}`
         at += 1
-    return joiner
+    return "" if ends and joiner == ", " else joiner
 
 
 def _find_boxed(text: str, start: int, end: int, prompt: str) -> tuple[Answer | None, int]:
@@ -382,13 +389,13 @@ def _find_boxed(text: str, start: int, end: int, prompt: str) -> tuple[Answer | 
             return (_ECHO if echoed else None), start
         box = _box_at(text, at, end)
         if box is None:
-            search_end = at - 1
+            search_end = max(at - 1, 0)  # a negative end would count from the end
             continue
         if not box.complete:
             return _TRUNCATED, end
         if _is_template(text, box) or (prompt and _shown_by_prompt(text, box, prompt)):
             echoed = True
-            search_end = at - 1
+            search_end = max(at - 1, 0)  # a negative end would count from the end
             continue
         break
 
@@ -544,6 +551,11 @@ _COPULAS: Final = (
     " is:", " is", " are:", " are", "=", " equals", " be", "为", "是", "：", ":", " est", " es", " ist", " beträgt",
     "等于", "共有", " 有", "هو", "は", " é", "≈", "\\approx", "i.e.", " yields", " gives", " get", " has", " have",
 )  # fmt: skip
+_ABOUT: Final = (
+    "or approximately", "or about", "or roughly", "approximately", "about", "roughly", "\\approx", "≈", "or ≈",
+    "which is about", "which is approximately", "i.e. about",
+)  # fmt: skip
+"""What stands before an exact value's decimal: "$\\frac{2}{3}$, or approximately 0.667"."""
 _BOILERPLATE: Final = (
     "i hope", "hope this", "hope that", "let me know", "feel free", "please let", "if you have", "qed", "q.e.d",
     "thank", "this completes", "consistent",
@@ -688,6 +700,10 @@ def _leading(text: str, low: str, start: int, end: int) -> tuple[int, int] | Non
     if start >= end:
         return None
     c = text[start]
+    if c in "ynYN":
+        for word in ("yes", "no"):
+            if low.startswith(word, start) and text.startswith((",", ".", ";", " -", " –", " —"), start + len(word)):
+                return start, start + len(word)  # "No, it is not possible."
     if c in "$\\":
         stop = _math_run(text, start, end)
         if stop > start:
@@ -706,8 +722,9 @@ def _leading(text: str, low: str, start: int, end: int) -> tuple[int, int] | Non
         word = low[word_start:word_end].strip(".,;:!?()*`")
         if stop > start and (word in _STOP_WORDS or (word and word[0] >= "\u3000")):
             break
-        if word_start > start and text[word_start] == "(" and low[word_start + 1 : word_start + 2].isalpha() and words:
-            break
+        aside = word_start > start and text[word_start] == "(" and low[word_start + 1 : word_start + 2].isalpha()
+        if aside and (words or (text[stop - 1].isdecimal() and low[word_start + 2 : word_start + 3].isalpha())):
+            break  # "10 (ten)"
         if word in ("$", "€", "£", "¥", "₹") and stop > start:
             stop = word_end
             break
@@ -715,8 +732,11 @@ def _leading(text: str, low: str, start: int, end: int) -> tuple[int, int] | Non
             words += 1
             if words > 3:
                 break
-        if word in _CONNECTORS:
+        if word in _CONNECTORS and not text.startswith("=", _skip(text, word_end, end, " ")):  # "y = 4" is no "and"
             after = _skip(text, word_end, end, " \t")
+            for maybe in _MAYBE:  # "5 or maybe 6" hedges as "5 or 6" does
+                if low.startswith(maybe + " ", after):
+                    after = word_end = _skip(text, after + len(maybe), end, " \t")
             if after >= end or not (text[after] in _STARTS_MATH or _starts_symbol(text, after, end)):
                 break
         stop = word_end
@@ -825,7 +845,38 @@ def _closing_formula(text: str, start: int, end: int) -> tuple[int, int] | None:
         return None
     if any(c.isdecimal() for c in text[found[1] : end]):
         return None
-    return found
+    return _formulas_before(text, start, found[0]), found[1]
+
+
+def _formulas_before(text: str, start: int, at: int) -> int:
+    """Back over the formulas that stand with the one at `at` as a list: `$x=1$ and $y=2$`."""
+    first = at
+    while True:
+        gap = first
+        while gap > start and text[gap - 1] in " ,":
+            gap -= 1
+        for word in ("and", "or"):
+            if text.endswith(" " + word, start, gap):
+                gap -= len(word)
+                while gap > start and text[gap - 1] in " ,":
+                    gap -= 1
+                break
+        else:
+            if "," not in text[gap:first]:
+                return first
+        if gap <= start or not text.endswith(("$", "\\)"), start, gap):
+            return first
+        opener = "$" if text[gap - 1] == "$" else "\\("
+        before = text.rfind(opener, start, gap - 1)
+        if before < 0 or not (_names_value(text, before, gap) and _names_value(text, at, len(text))):
+            return first  # "In $ABC$ and $DEF$, $x$", "so $5x=30$ and $x=6$": only values of names make a list
+        first = before
+
+
+def _names_value(text: str, start: int, end: int) -> bool:
+    """True when a formula is `$x = ...`: at most six characters, a letter first, before its "="."""
+    name = text[start : min(end, start + 12)].lstrip("$\\( ").partition("=")
+    return bool(name[1]) and len(name[0].strip()) <= 6 and name[0][:1].isalpha()
 
 
 def _narrow(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
@@ -864,7 +915,7 @@ def _narrow(text: str, low: str, start: int, end: int) -> tuple[int, int] | None
         found = _leading(text, low, _first_of_list(text, low, start, best), end)
         if found and found[0] < found[1]:
             tail = text[found[1] : end]
-            if not any(c.isdigit() for c in tail):
+            if not any(c.isdigit() for c in tail) or tail.lstrip(" ,($").startswith(_ABOUT):
                 return found
     if formula:
         return formula
@@ -1185,14 +1236,88 @@ def _denied_before(low: str, start: int, at: int) -> bool:
     )
 
 
+def _environment_end(text: str, start: int, end: int) -> int:
+    """Where an `\\end{aligned}` begins that ends the text at `end`; -1 for anything else, matrices among it."""
+    at = text.rfind("\\end{", max(start, end - 16), end)
+    return at if at >= 0 and text[at + 5 : end - 1].rstrip("*").startswith(_ALIGNMENTS, 0) else -1
+
+
+_ALIGNMENTS: Final = ("align", "equation", "gather", "split", "multline", "math", "displaymath", "flalign")
+_PROSELESS: Final = frozenset(
+    {
+        "sqrt", "sin", "cos", "tan", "cot", "sec", "csc", "log", "ln", "lg", "exp", "arcsin", "arccos", "arctan", "pi",
+        "inf", "abs",
+    }
+)  # fmt: skip
+
+
+def _bare_expression(text: str, start: int, end: int) -> bool:
+    """True when the whole text is one line of mathematics without a word or an "=": `(3*sqrt(5))/7`, `x<2`.
+
+    An "=" makes it a calculation whose result is what counts; so do the marks of a calculator (`<<2*3=6>>`).
+    """
+    if end - start > MAX_PARTS * 4 or "=" in text[start:end] or "\n" in text[start:end] or "<<" in text[start:end]:
+        return False
+    at = start
+    operators = False
+    while at < end:
+        c = text[at]
+        if c == "\\":
+            at += 1
+            while at < end and text[at].isalpha():
+                at += 1
+            operators = True
+            continue
+        if c.isalpha():
+            word = at
+            while at < end and text[at].isalpha():
+                at += 1
+            if at - word > 1 and text[word:at] not in _PROSELESS:
+                return False
+            continue
+        if c in "?!:;`\"'|#~":
+            return False
+        operators = operators or c in "+*/^<>(,"
+        at += 1
+    return operators
+
+
+def _bold_list(text: str, start: int, end: int) -> list[Span]:
+    """The bold values that end a sentence as a list: "The numbers are **12** and **18**."."""
+    spans: list[Span] = []
+    stop = end
+    while stop - start >= 5 and text.startswith("**", stop - 2) and len(spans) < MAX_PARTS:
+        opening = text.rfind("**", start, stop - 2)
+        if opening < 0 or not _answer_like(text, opening + 2, stop - 2):
+            break
+        first, last = _trim(text, opening + 2, stop - 2)
+        spans.insert(0, Span(text[first:last], first, last))
+        gap = opening
+        while gap > start and text[gap - 1] in " ,":
+            gap -= 1
+        if text.endswith(" and", start, gap):
+            gap -= 3
+            while gap > start and text[gap - 1] in " ,":
+                gap -= 1
+        elif "," not in text[gap:opening]:
+            break
+        stop = gap
+    return spans
+
+
 def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer | None:
     """What the last sentence gives; boilerplate ("I hope it is correct.") apart."""
     last = _trim_end(text, start, end)
     if text.endswith("```", start, last):
         return None  # the text ends in a program or its output: that is no statement
     for _ in range(4):
-        while last > start and text[last - 1] in _TRAILING + "-#✅=~>|":
-            last -= 1
+        while last > start:
+            if text[last - 1] in _TRAILING + "-#✅=~>|":
+                last -= 1
+            elif text[last - 1] == "}" and (closer := _environment_end(text, start, last)) >= 0:
+                last = closer
+            else:
+                break
         if last <= start:
             return None
         first = max(start, last - MAX_STATEMENT_CHARS)
@@ -1214,7 +1339,12 @@ def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer 
             continue
         if choice:
             found = _choice(text, at, last, last=True) or _choice(text, first, last, last=True)
+        elif _bare_expression(text, start, last):
+            found = start, last
         else:
+            listed = _bold_list(text, at, last + 2 * text.startswith("**", last))
+            if len(listed) > 1:
+                return Answer(tuple(listed), "closing")
             found = _narrow(text, low, at, last)
             if found is not None and _denied_before(low, at, found[0]):
                 return None

@@ -45,6 +45,8 @@ from rewards.verdict import Reason, Sample, Status, Verdict
 from rewards.workers import Outcome, WorkerPool
 
 MAX_CACHED_VERDICTS: Final = 1 << 16
+MAX_CACHED_CHARS: Final = 2_000
+"""Longer answers and golds are judged anew each time, so that a cache cannot fill the memory."""
 SLOW_LANE_SECONDS: Final = 10.0
 """Wall-clock limit of one task in a worker; crossing it is an `error`, never a score."""
 
@@ -222,9 +224,11 @@ class MathEquivalence(Verifier[MathParams]):
         if type(gold) is str:
             known = self._golds.get(gold)
             if known is None:
+                known = _read_gold(gold)
                 if len(self._golds) >= MAX_CACHED_VERDICTS:
                     self._golds.clear()
-                known = self._golds[gold] = _read_gold(gold)
+                if len(gold) <= MAX_CACHED_CHARS:
+                    self._golds[gold] = known
             return known
         return _read_gold(gold)
 
@@ -288,6 +292,8 @@ class MathEquivalence(Verifier[MathParams]):
         return decision
 
     def _remember(self, key: tuple[Any, str], verdict: Verdict) -> None:
+        if len(key[1]) > MAX_CACHED_CHARS:
+            return
         if len(self._verdicts) >= MAX_CACHED_VERDICTS:
             self._verdicts.clear()
         self._verdicts[key] = verdict
@@ -522,8 +528,9 @@ def _math_verify_verdict(outcome: Outcome) -> Verdict:
 
 
 def _beside(own: Verdict, other: Verdict) -> Verdict:
-    """Our verdict, with math-verify's score in `parts` and whether the two differ."""
-    parts = {**(own.parts or {}), "math_verify": other.score, "differs": own.score != other.score}
+    """Our verdict, with math-verify's score in `parts` and whether the two differ (null where it gave none)."""
+    differs = None if other.score is None else own.score != other.score
+    parts = {**(own.parts or {}), "math_verify": other.score, "differs": differs}
     return Verdict(own.status, own.score, own.reason, own.detail, own.extracted, parts)
 
 
