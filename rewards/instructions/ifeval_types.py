@@ -418,6 +418,8 @@ def _multiple_sections_fixed(response: Response, args: Args) -> str:
     words = r"\s+".join(map(re.escape, args["section_spliter"].split()))
     pattern = re.compile(rf"{words}\s{{0,3}}(\d{{1,6}}|[IVXLC]{{1,8}}|[A-Z])\b")
     numbers = {m[1] for line in response.lines if (m := pattern.match(line.lstrip(_MARKUP + '"([<')))}
+    if not numbers & {"1", "I", "A"}:
+        numbers = {number for number in numbers if number.isdigit()}  # `SECTION X` as the prompt writes it is no tenth
     return at_least(len(numbers), args["num_sections"], "sections")
 
 
