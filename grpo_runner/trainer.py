@@ -8,7 +8,8 @@ Three things are laid over TRL, each through a method that it calls itself:
   minus the smallest reward decides.
 - Questions come from a `PromptSource`, so that they can be drawn again (`resample`), ordered by difficulty, and
   resumed exactly; the data loader that TRL builds only keeps time.
-- Seconds for generation and for scoring are measured apart.
+- Scoring starts as soon as there are completions, beside the log-probabilities that TRL computes next. Seconds for
+  generation and seconds spent waiting for scores are measured apart.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from trl import GRPOTrainer
 from trl.trainer.utils import pad
 
 from grpo_runner.prompts import PromptSource
+from rewards.integrations.trl import TrlReward
 
 SPREAD_NOISE: Final = 2.0**-20
 """Largest minus smallest reward, relative to the larger in size, up to which a group counts as flat: eight units in
@@ -134,6 +136,7 @@ class SignalTrainer(GRPOTrainer):  # type: ignore[misc]  # TRL ships no types
         self.row_seeds = row_seeds
         self._first_row = 0
         self._rounds = 0
+        self._asked: list[dict[str, Any]] = []
         self.batch = Batch()
         self.seconds = {"generation": 0.0, "scoring": 0.0}
         self._rewards_now: torch.Tensor | None = None
@@ -144,9 +147,16 @@ class SignalTrainer(GRPOTrainer):  # type: ignore[misc]  # TRL ships no types
     def _generate(self, prompts: list[Any]) -> Any:
         began = time.perf_counter()
         try:
-            return super()._generate(prompts)
+            generated = super()._generate(prompts)
         finally:
             self.seconds["generation"] += time.perf_counter() - began
+        if self.model.training and self._asked:
+            _, completion_ids, _, completions, *_ = generated
+            columns = {key: [row[key] for row in self._asked] for key in self._asked[0] if key != "prompt"}
+            for function in self.reward_funcs:
+                if isinstance(function, TrlReward):
+                    function.begin(prompts, completions, completion_ids, **columns)
+        return generated
 
     def _calculate_rewards(self, *args: Any, **kwargs: Any) -> torch.Tensor:
         began = time.perf_counter()
@@ -201,6 +211,7 @@ class SignalTrainer(GRPOTrainer):  # type: ignore[misc]  # TRL ships no types
         start = share * self.accelerator.process_index
         mine = [dict(self.rows[index]) for index in everyone[start : start + share]]
         self._first_row = start
+        self._asked = mine
         output: dict[str, Any] = super()._generate_and_score_completions(mine)
         assert self._rewards_now is not None
         rewards = self._rewards_now.detach().cpu()

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import shared
 
 from grpo_runner.run_files import read_jsonl
-from conftest import shared
 
 
 def gguf_file() -> Path:

@@ -232,9 +232,14 @@ def test_completions_are_written_with_verdicts_and_advantages_of_the_trained_bat
 def test_masked_truncated_completions_leave_the_loss(tmp_path: Path, masked: bool) -> None:
     """Cut at one token nothing is whole, so nothing is learned although the rewards differ."""
     before, after, rows = run(
-        tmp_path, "digits", optimiser__steps=2, sampling__max_new_tokens=1, sampling__batch_size=64, sampling__temperature=2.0,
+        tmp_path,
+        "digits",
+        optimiser__steps=2,
+        sampling__max_new_tokens=1,
+        sampling__batch_size=64,
+        sampling__temperature=2.0,
         algorithm__mask_truncated=masked,
-    )  # fmt: skip
+    )
     assert all(row["truncated"] == 1.0 and row["flat_groups"] < 1.0 for row in rows)
     assert torch.equal(before, after) is masked
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import pickle
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -171,6 +172,37 @@ def test_a_bad_expression_is_refused_at_construction() -> None:
     """Not in the first step of a run."""
     with pytest.raises(ExpressionError, match="did you mean 'format'"):
         TrlReward("fromat")
+
+
+def test_a_batch_begun_beforehand_is_scored_once_in_another_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Verifiers work while log-probabilities are computed; the call takes over what was begun, and only that."""
+    function = TrlReward("format")
+    score = function.reward.score
+    threads: list[str] = []
+
+    def watched(samples: Any) -> Any:
+        threads.append(threading.current_thread().name)
+        return score(samples)
+
+    monkeypatch.setattr(function.reward, "score", watched)
+    batch: dict[str, Any] = {"prompts": ["q"] * 2, "completions": [GOOD, "7"], "completion_ids": [[EOS]] * 2}
+    function.begin(**batch)
+    assert function(**batch) == [1.0, 0.0]
+    assert threads == ["scoring"]
+    function.begin(**batch)
+    other = {**batch, "completions": ["7", GOOD]}
+    assert function(**other) == [0.0, 1.0], "another batch than the one begun is scored by itself"
+    assert function(**batch) == [1.0, 0.0]
+    assert threads[-1] == "MainThread"
+
+
+def test_what_goes_wrong_in_a_begun_batch_is_raised_by_the_call() -> None:
+    """A missing column is told to the one who asks for the rewards."""
+    function = TrlReward("format", columns={"gold": "answer"})
+    batch: dict[str, Any] = {"prompts": ["q"], "completions": [GOOD], "completion_ids": [[EOS]]}
+    function.begin(**batch)
+    with pytest.raises(ValueError, match="no column 'answer'"):
+        function(**batch)
 
 
 # ---------------------------------------------------------------- prefill

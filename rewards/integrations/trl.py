@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -72,6 +73,27 @@ class TrlReward:
                     f"columns: {column!r} is a name TRL uses itself, so the column never arrives; rename it"
                 )
         self._grouped = any(verifier.scope == "group" for verifier in self.reward.components.values())
+        self._begun: _Begun | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_begun": None}
+
+    def begin(
+        self,
+        prompts: Sequence[Any],
+        completions: Sequence[Any],
+        completion_ids: Sequence[Sequence[int]] | None = None,
+        **columns: Any,
+    ) -> None:
+        """Start scoring a batch beside what the caller does next; the call with the same `completions` takes it over.
+
+        TRL computes log-probabilities of the old policy and of the reference between generation and rewards; verifiers
+        can work meanwhile. Does nothing where several processes must exchange rows, since an exchange has its place
+        in the order of all others. An exception is raised by the call, not here.
+        """
+        if self._grouped and _processes()[0] > 1:
+            return
+        self._begun = _Begun(self, prompts, completions, completion_ids, columns)
 
     def __call__(
         self,
@@ -87,8 +109,12 @@ class TrlReward:
         Raises:
             ValueError: a mapped column is not in the data set; the message lists those that are.
         """
-        samples = self.samples(prompts, completions, completion_ids, columns)
-        results = self.results(samples)
+        begun, self._begun = self._begun, None
+        if begun is not None and begun.completions is completions:
+            samples, results = begun.take()
+        else:
+            samples = self.samples(prompts, completions, completion_ids, columns)
+            results = self.results(samples)
         if log_extra is not None:
             log_verdicts(samples, results, self.reward, log_extra)
         if log_metric is not None:
@@ -201,6 +227,39 @@ class TrlReward:
 
     def __repr__(self) -> str:
         return f"TrlReward({self.reward.text!r})"
+
+
+class _Begun:
+    """A batch that is being scored in a thread of its own, and what came of it."""
+
+    def __init__(
+        self,
+        whole: TrlReward,
+        prompts: Sequence[Any],
+        completions: Sequence[Any],
+        completion_ids: Sequence[Sequence[int]] | None,
+        columns: Mapping[str, Any],
+    ) -> None:
+        self.completions = completions
+        self._found: tuple[list[Sample], list[RewardResult]] | None = None
+        self._error: BaseException | None = None
+
+        def work() -> None:
+            try:
+                samples = whole.samples(prompts, completions, completion_ids, columns)
+                self._found = samples, whole.results(samples)
+            except BaseException as error:  # carried over to the thread that asks
+                self._error = error
+
+        self._thread = threading.Thread(target=work, name="scoring", daemon=True)
+        self._thread.start()
+
+    def take(self) -> tuple[list[Sample], list[RewardResult]]:
+        self._thread.join()  # verifiers that may not end run in processes that are killed at their deadline
+        if self._error is not None:
+            raise self._error
+        assert self._found is not None
+        return self._found
 
 
 class _SharedBatch:
