@@ -87,6 +87,9 @@ class TagParams(Params):
     """Block names in order, without angle brackets: `"think,answer"` or a list."""
     strip_tokens: Tokens = ()
     """Special tokens that may stand at the ends, such as `<|im_end|>`; removed before the check."""
+    stop_at_last_tag: bool = False
+    """The last closing tag is the sampler's stop string and was left out of the text: it counts as written where its
+    block was opened and the completion is not truncated."""
 
     @field_validator("tags")
     @classmethod
@@ -173,7 +176,13 @@ def layout_text(sample: Sample, params: TagParams) -> str:
     """
     tokens = sample.meta.get("completion_tokens") if sample.meta else None
     text = sample.prefill + "".join(map(str, tokens)) if isinstance(tokens, list | tuple) else sample.text
-    return without_end_tokens(text, params.strip_tokens) if params.strip_tokens else text
+    if params.strip_tokens:
+        text = without_end_tokens(text, params.strip_tokens)
+    if params.stop_at_last_tag and not sample.truncated:
+        last = params.tags[-1]
+        if f"<{last}>" in text and f"</{last}>" not in text:
+            text += f"</{last}>"
+    return text
 
 
 def blocks(text: str, tags: tuple[str, ...], truncated: bool | None = None) -> list[Tag] | Fault:
