@@ -724,7 +724,8 @@ def _leading(text: str, low: str, start: int, end: int) -> tuple[int, int] | Non
             break
         aside = word_start > start and text[word_start] == "(" and low[word_start + 1 : word_start + 2].isalpha()
         if aside and (words or (text[stop - 1].isdecimal() and low[word_start + 2 : word_start + 3].isalpha())):
-            break  # "10 (ten)"
+            if not low.startswith(("or ", *_MAYBE), word_start + 1):  # "10 (or 11)" hedges
+                break  # "10 (ten)"
         if word in ("$", "€", "£", "¥", "₹") and stop > start:
             stop = word_end
             break
@@ -1256,7 +1257,7 @@ def _bare_expression(text: str, start: int, end: int) -> bool:
 
     An "=" makes it a calculation whose result is what counts; so do the marks of a calculator (`<<2*3=6>>`).
     """
-    if end - start > MAX_PARTS * 4 or "=" in text[start:end] or "\n" in text[start:end] or "<<" in text[start:end]:
+    if end - start > MAX_STATEMENT_CHARS or any(mark in text[start:end] for mark in ("=", "\n", "<<", "box")):
         return False
     at = start
     operators = False
