@@ -434,6 +434,11 @@ class _Comparison:
             renamed, renamed_rule = self.scalar(g, substitute(a, {"j": Node("sym", (), "i")}))
             if renamed:
                 return Decision(True, renamed_rule)
+        plain = {n: Node("sym", (), n.partition(":")[2]) for n in ta.alone if n.startswith("bold:")}
+        if plain and not {n.value for n in plain.values()} & ta.alone:
+            renamed, renamed_rule = self.scalar(g, substitute(a, plain))
+            if renamed:
+                return Decision(True, renamed_rule)
         mapping = _case_renaming(tg.alone | tg.called, ta.alone | ta.called)
         if mapping:
             renamed, renamed_rule = self.scalar(g, substitute(a, mapping))

@@ -242,6 +242,8 @@ class _Parser:
                 self.i += 1
                 modulus = self.sum()
                 node = _congruence(node, modulus) if node.op in ("rel", "cong") else Node("mod", (node, modulus))
+            elif token.kind == "o" and token.text == "(" and self.words_only_ahead() and self.word_group():
+                continue
             elif (token.kind == "o" and token.text == "(" and self.relation_ahead()) or (
                 (token.kind in ("w", "W") and token.text.lower() in QUALIFIERS)
                 or (
@@ -566,6 +568,11 @@ class _Parser:
                 continue
             if not self.starts_factor(token):
                 break
+            if kind == "s" and self.symbol_unit(token):
+                unit = self.unit()
+                if unit is not None:
+                    pending = [_quantity(tree.mul(pending), unit)]
+                    continue
             if kind == "c" and text == "frac" and self.toks[self.i + 2].kind == "W" and _is_quantity(pending):
                 unit = self.unit()
                 if unit is not None:
@@ -673,8 +680,8 @@ class _Parser:
             return token.text not in ("over", "choose", "atop", "pmod", "pod", "end", "bmod", "mod")
         if kind == "o":
             text = token.text
-            if text == "(" and self.relation_ahead():
-                return False  # kπ (k ∈ Z), 1/x (x > 0)
+            if text == "(" and (self.relation_ahead() or self.words_only_ahead()):
+                return False  # kπ (k ∈ Z), 1/x (x > 0), 15 (approximately)
             if text in ("(", "{", "\\{", "⟨", "⌊", "⌈", "|(", "angle", "triangle", "neg", "measuredangle", "square"):
                 return text != "(" or not self.mod_ahead()
             if text == "[":
@@ -691,6 +698,25 @@ class _Parser:
         return following.kind in ("", ",", "q") or (
             following.kind == "o" and following.text in ("∪", "∩", ")", ".", "}")
         )
+
+    def symbol_unit(self, token: Token) -> bool:
+        """`5\\Omega` at the end, `3\\mu m`: ohms and micrometres after a number"""
+        after = self.toks[self.i + 1]
+        if self.toks[self.i - 1].kind != "n":
+            return False
+        if token.text == "Omega":
+            return after.kind in ("", ",", "q")
+        return token.text == "mu" and after.text in ("m", "s", "g") and self.toks[self.i + 2].kind in ("", ",", "q")
+
+    def words_only_ahead(self) -> bool:
+        """A remark in brackets made of words: `15 (approximately)`"""
+        j = self.i + 1
+        first = self.toks[j]
+        if first.kind not in ("w", "W") or not is_word(first.text) or first.text.lower() in ("mod", "modulo"):
+            return False
+        while self.toks[j].kind in ("w", "W"):
+            j += 1
+        return self.toks[j].text == ")"
 
     def inches_ahead(self) -> bool:
         """`6\\text{ in}`: "in" at the end or before a power is a unit, not a relation"""
@@ -729,6 +755,12 @@ class _Parser:
                     break
                 parts.append(text)
                 self.i += 1
+            elif kind == "s" and text == "Omega":
+                parts.append("ohm")
+                self.i += 1
+            elif kind == "s" and text == "mu" and self.toks[self.i + 1].text in ("m", "s", "g"):
+                parts.append("u" + self.toks[self.i + 1].text)
+                self.i += 2
             elif kind == "o" and text == "/" and self.toks[self.i + 1].kind in ("w", "W", "n"):
                 parts.append("/")
                 self.i += 1
@@ -1216,7 +1248,7 @@ class _Parser:
             ):
                 self.i += 2  # 1.000,50
                 return _decimal(whole + digits, after.text)
-        if (fkind == "c" and following.text in ("overline", "bar")) or (fkind == "o" and following.text == "("):
+        if (fkind == "c" and following.text in ("overline", "bar", "dot")) or (fkind == "o" and following.text == "("):
             repeating = self.repeating(whole or "0", digits)
             if repeating is not None:
                 return repeating
@@ -1259,6 +1291,8 @@ class _Parser:
         if self.toks[j].text == ".":
             j += 1
         opener = self.toks[j]
+        if opener.kind == "c" and opener.text == "dot":
+            return self.dotted(whole, digits, j)
         if opener.kind == "c" and opener.text in ("overline", "bar"):
             j += 1
             if self.toks[j].text == "{":
@@ -1288,6 +1322,32 @@ class _Parser:
         period = Fraction(int(block.text), 10 ** len(digits) * (10 ** len(block.text) - 1))
         start = Fraction(int(whole + digits), 10 ** len(digits))
         return Node("num", (), _whole(start + period))
+
+    def dotted(self, whole: str, digits: str, j: int) -> Node | None:
+        """repeating := "0." digits? "\\dot" digit (digits? "\\dot" digit)? : dots over the ends of the period"""
+        block = ""
+        dots = 0
+        while True:
+            token = self.toks[j]
+            if token.kind == "c" and token.text == "dot" and dots < 2:
+                dots += 1
+                j += 1
+                braced = self.toks[j].text == "{"
+                j += braced
+                if self.toks[j].kind != "n" or len(self.toks[j].text) != 1:
+                    return None
+                block += self.toks[j].text
+                j += 1 + braced
+            elif token.kind == "n" and dots == 1 and token.text.isdigit() and self.toks[j + 1].text == "dot":
+                block += token.text
+                j += 1
+            else:
+                break
+        if not block or len(block) > 200 or len(whole) + len(digits) > MAX_DIGITS:
+            return None
+        self.i = j
+        period = Fraction(int(block), 10 ** len(digits) * (10 ** len(block) - 1))
+        return Node("num", (), _whole(Fraction(int(whole + digits), 10 ** len(digits)) + period))
 
     def grouped(self, text: str, following: Token) -> Node | None:
         """grouped := 1-3 digits (separator 3 digits)+ ; the separator is the same throughout"""
@@ -1425,7 +1485,9 @@ class _Parser:
         if name == "e":
             return Node("const", (), "e")
         token = self.toks[self.i]
-        if token.kind == "o" and token.text == "(" and not self.mod_ahead() and not self.relation_ahead():
+        opens = token.kind == "o" and token.text == "("
+        remark = opens and (self.relation_ahead() or self.words_only_ahead() or self.mod_ahead())
+        if opens and not remark:
             inner = self.bracket(token)
             if inner.op == "tuple" and inner.args:
                 return Node("call", inner.args, name)
@@ -1991,6 +2053,9 @@ def _scientific(text: str) -> Node:
 
 def _compound(first: Node, second: Node) -> Node | None:
     """`1 hour 30 minutes`, `5 ft 6 in`: a larger and a smaller unit of one dimension add up."""
+    if first.op == second.op == "money" and (first.value, second.value) == ("$", "¢"):
+        cents = tree.mul([Node("calc", (), Fraction(1, 100)), second.args[0]])
+        return Node("money", (tree.add([first.args[0], cents]),), "$")
     if first.op != "qty" or second.op != "qty":
         return None
     one, two = first.value, second.value
