@@ -177,6 +177,7 @@ class MathEquivalence(Verifier[MathParams]):
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     needs: ClassVar[tuple[str, ...]] = ("gold",)
     reasons: ClassVar[Mapping[str, str]] = _REASONS
+    source: ClassVar[str] = "equality of the final answer as mathematics, as in MATH (arXiv 2103.03874) and math-verify"
     example: ClassVar[Mapping[str, Any] | None] = {
         "completion": r"so the area is $\boxed{\frac{1}{2}}$.",
         "gold": "0.5",
