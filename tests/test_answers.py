@@ -31,7 +31,8 @@ def test_golden_rows(row: dict[str, Any]) -> None:
 
 PIECES = st.sampled_from(
     [
-        "\\boxed{", "\\boxed", "boxed", "fbox", "\\fbox{", "{", "}", "\\{", "\\}", "\\", "$", "\\(", "\\)", "\\[", "\\]", "<think>",
+        "boxed", "fbox",
+        "\\boxed{", "\\boxed", "\\fbox{", "{", "}", "\\{", "\\}", "\\", "$", "\\(", "\\)", "\\[", "\\]", "<think>",
         "</think>", "<answer>", "</answer>", "####", "#", "**", "The answer is", "Final Answer", "answer:", "答案是",
         "。", "Ответ:", "İ", "ß", "\n", " ", ".", ",", " and ", " or ", "not ", "5", "-3", "1/2", "\\frac{1}{2}", "x=",
         "A", "(B)",
