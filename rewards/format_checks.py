@@ -524,7 +524,7 @@ def _re2() -> Any:
     except ImportError:
         raise ImportError(
             "patterns are matched with RE2, which cannot be made to run away; it is missing here. "
-            "Type: pip install google-re2"
+            "Type: pip install 'grpo-rewards[structure]', or pip install google-re2"
         ) from None
     return re2
 

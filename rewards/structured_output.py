@@ -201,7 +201,10 @@ def _validator(schema_text: str) -> Any:
         from jsonschema import validators
         from jsonschema.exceptions import SchemaError
     except ImportError:
-        raise ImportError("JSON schemas need the package jsonschema. Type: pip install jsonschema") from None
+        raise ImportError(
+            "JSON schemas need the package jsonschema, which is missing here. "
+            "Type: pip install 'grpo-rewards[structure]', or pip install jsonschema"
+        ) from None
     try:
         schema = json.loads(schema_text)
     except json.JSONDecodeError as error:

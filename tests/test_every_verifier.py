@@ -163,11 +163,9 @@ def test_any_text_gets_a_verdict_that_keeps_the_contract(name: str) -> None:
     holds()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [n for n in NAMES if get(n).scope == "sample"])
 def test_the_same_text_gets_the_same_verdict_in_any_company(name: str) -> None:
     """A sample-scoped verdict depends on its own row alone: order and neighbours do not matter."""
-    if get(name).scope == "group":
-        pytest.skip("relative to its group by definition")
     texts = ["", "x", str(rows(name)[0]["completion"]), "<think>a</think><answer>b</answer>", "\\boxed{4}"]
     forwards = verdicts_on(name, texts)
     backwards = verdicts_on(name, texts[::-1])[::-1]
@@ -175,11 +173,9 @@ def test_the_same_text_gets_the_same_verdict_in_any_company(name: str) -> None:
     assert forwards == backwards == alone
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [n for n in NAMES if get(n).scope == "group"])
 def test_a_group_may_come_in_any_order(name: str) -> None:
     """Reordering the answers to a prompt reorders the verdicts and changes none."""
-    if get(name).scope != "group":
-        pytest.skip("judged one by one")
     texts = ["a", "a b c", "a b", "", "a b c d e f"]
     right = [1.0, 0.0, 1.0, 0.0, 1.0]
     row = rows(name)[0]
