@@ -55,6 +55,7 @@ from rewards.math_equivalence.plusminus import expand, expand_all, has_pm
 from rewards.math_equivalence.readings import Reading, read, show, type_name
 from rewards.math_equivalence.realsets import NotReal, is_set, read_set, same_set
 from rewards.math_equivalence.tree import NUMERIC, Decimal10, Node, Problem, exact_of
+from rewards.math_equivalence.wording import answers_yes_or_no, is_code, same_words
 
 MAX_PAIRS: Final = 2_000
 """Most comparisons of elements for one pair of lists, beyond those that rough values tell apart."""
@@ -625,9 +626,16 @@ class _Comparison:
 
     def texts(self, g: Node, a: Node) -> Decision:
         if g.op == "text" and a.op == "text":
-            if _same_words(g.value, a.value):
+            if same_words(g.value, a.value):
                 return Decision(True, "equal_text")
             return Decision(False, "text_differs")
+        for words, other in ((g, a), (a, g)):
+            if words.op == "text" and other.op == "const" and other.value in ("true", "false"):
+                if answers_yes_or_no(words.value.split()) == other.value:
+                    return Decision(True, "equal_text")
+            elif words.op == "text" and (letter := _letter(other)) is not None and other.value.isupper():
+                if _names_letter(words.value.split(), letter.lower()):
+                    return Decision(True, "equal_choice")
         if g.op == "text":
             letters = _letters_of(a)
             if letters is not None and letters.lower() == g.value.replace(" ", ""):
@@ -635,7 +643,7 @@ class _Comparison:
             # "The rent is 240 yuan, and 210 yuan for ..." against "240, 210": all numbers of the sentence, in its order
             values = a.args if a.op in ("list", "tuple") else (a,)
             bare = [v.args[0] if v.op in ("qty", "money") else v for v in values]
-            if g.args and len(g.value.split()) > 4 and all(v.op in NUMERIC for v in bare):
+            if g.args and len(g.value.split()) > 3 and all(v.op in NUMERIC for v in bare):
                 found = self.ordered(g.args, bare)
                 if found.equal:
                     return Decision(True, "equal_in_sentence")
@@ -643,6 +651,13 @@ class _Comparison:
         letters = _letters_of(g)
         if letters is not None and letters.lower() == a.value.replace(" ", ""):
             return Decision(True, "equal_text")
+        if a.args and is_code(a.value.split()):
+            return Decision(False, "text_differs")
+        if g.op == "list" and len(a.args) == len(g.args) > 1:
+            # "Tom has 24 and Ann has 48": as many numbers as the gold has, and no word that makes one a guess
+            bare = [v.args[0] if v.op in ("qty", "money") else v for v in g.args]
+            if all(v.op in NUMERIC for v in bare) and self.unordered(bare, a.args).equal:
+                return Decision(True, "equal_in_sentence")
         if a.args and len(a.args) == 1 and (g.op in NUMERIC or g.op in ("money", "pct", "qty", "deg")):
             found = self.same(g.args[0] if g.op in ("money", "qty", "deg", "pct") else g, a.args[0])
             if found.equal:
@@ -895,9 +910,9 @@ class _Comparison:
             return self.aligned(g, a)
         if g.op == a.op:
             return self.structures(g, a)
-        if g.op == "rel" and g.value == ("in",) and a.op != "rel" and is_name(g.args[0]):
+        if g.op == "rel" and g.value == ("in",) and a.op != "rel" and g.args[0].op in ("sym", "tuple", "call"):
             return self.same(g.args[1], a)
-        member = a.op == "rel" and a.value == ("in",) and is_name(a.args[0])
+        member = a.op == "rel" and a.value == ("in",) and a.args[0].op in ("sym", "tuple", "call")
         if member and g.op != "rel" and not is_scalar(g):
             return self.same(g, a.args[1])
         if (g.op == "interval" and a.op in ("tuple", "bracket")) or (
@@ -1250,6 +1265,17 @@ def _letter(node: Node) -> str | None:
     return None
 
 
+_LETTERED: Final = frozenset(
+    "plan option choice point scheme team method case statement figure graph set company store box bag route machine "
+    "model group class line table diagram".split()
+)
+
+
+def _names_letter(words: list[str], letter: str) -> bool:
+    """`plan a`, `point b`: a noun that letters number, and the letter."""
+    return len(words) == 2 and words[0] in _LETTERED and words[1] == letter
+
+
 def _letters_of(node: Node) -> str | None:
     """`A, C, D` and the product ACD as the word they spell."""
     if node.op in ("list", "set", "tuple") and node.args:
@@ -1260,21 +1286,6 @@ def _letters_of(node: Node) -> str | None:
     if node.op in ("sym",):
         return str(node.value)
     return None
-
-
-_DROPPED_WORDS: Final = frozenset(
-    ("th", "st", "nd", "rd", "the", "a", "an", "of", "is", "are", "that", "it", "its", "in", "on", "to", "be", "s")
-)
-_YES: Final = {"yes": "true", "no": "false", "correct": "true", "incorrect": "false"}
-
-
-def _same_words(g: str, a: str) -> bool:
-    """Equal up to case, articles and hyphens; a yes is a true."""
-    if g == a or g.replace(" ", "") == a.replace(" ", ""):
-        return True
-    x = [_YES.get(w, w) for w in g.split() if w not in _DROPPED_WORDS]
-    y = [_YES.get(w, w) for w in a.split() if w not in _DROPPED_WORDS]
-    return bool(x) and x == y
 
 
 def _case_renaming(gold: frozenset[str], answer: frozenset[str]) -> dict[str, Node]:

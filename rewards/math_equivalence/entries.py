@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from rewards.math_equivalence.equations import assignment, is_name
+from rewards.math_equivalence.equations import assignment
 from rewards.math_equivalence.expressions import (
     is_scalar,
     substitute,
@@ -54,7 +54,7 @@ def entries_of(node: Node) -> Entries | None:
     if op == "rel" or op == "label":
         assigned = assignment(node)
         if assigned is None:
-            if op == "rel" and node.value == ("in",) and is_name(node.args[0]):
+            if op == "rel" and node.value == ("in",) and node.args[0].op in ("sym", "tuple", "call"):
                 return entries_of(node.args[1])
             return None
         name, value = assigned

@@ -27,6 +27,20 @@ def holds_matrix(node: Node) -> bool:
     return any(a.op == "matrix" or holds_matrix(a) for a in node.args)
 
 
+def _linear(node: Node, axes: frozenset[str]) -> bool:
+    """Whether the axes stand in the tree only as terms with a factor: `2i + j`, not `i^2`."""
+    if node.op == "sym":
+        return True
+    inside = [bool(traits(a).alone & axes) for a in node.args]
+    if not any(inside):
+        return True
+    if node.op in ("add", "neg"):
+        return all(_linear(a, axes) for a in node.args)
+    if node.op == "mul":
+        return sum(inside) == 1 and all(_linear(a, axes) for a in node.args)
+    return node.op == "div" and not inside[1] and _linear(node.args[0], axes)
+
+
 def along_axes(node: Node, *, plain: bool = False) -> tuple[int, int, tuple[Node, ...]] | None:
     """`3i - 2j` with bold, hatted or arrowed letters as the column of its coefficients."""
     if node.op not in ("add", "mul", "neg", "sym", "div"):
@@ -38,6 +52,8 @@ def along_axes(node: Node, *, plain: bool = False) -> tuple[int, int, tuple[Node
     if plain and not axes:
         axes = {n: n for n in names if n in _AXES}
     if not axes or len(set(axes.values())) != len(axes):
+        return None
+    if not _linear(node, frozenset(axes)):
         return None
     width = 3 if "k" in axes.values() else 2
     cells = []
