@@ -1,0 +1,117 @@
+"""When two wordings say the same: articles, a subject in front, a noun behind, a yes or no that is explained.
+
+Words prove little, so the rules are few, and each is about what may be left out. A negation that stands on one side
+only always tells the two apart.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+MAX_WORDS: Final = 24
+"""Longest wording that is looked at beyond word-for-word equality."""
+
+_DROPPED: Final = frozenset(
+    ("th", "st", "nd", "rd", "the", "a", "an", "of", "is", "are", "that", "it", "its", "in", "on", "to", "be", "s")
+)
+_SAME: Final = {
+    "yes": "true", "no": "false", "correct": "true", "incorrect": "false", "diverges": "divergent",
+    "diverge": "divergent", "converges": "convergent", "converge": "convergent", "centre": "center", "grey": "gray",
+    "can't": "cannot", "max": "maximum", "min": "minimum",
+}  # fmt: skip
+_COPULAS: Final = frozenset(("is", "are", "was", "were"))
+_KINDS: Final = frozenset(
+    "function functions triangle number numbers sequence series integral limit line lines curve graph equation "
+    "quadrilateral polygon statement shape figure conic".split()
+)
+"""What an adjective may be said of, or not: "odd function", "isosceles triangle"."""
+_QUANTIFIERS: Final = frozenset(("all", "every", "any", "each"))
+_DEMANDED: Final = frozenset(("will", "wins", "win", "won", "receives", "gets", "loses", "starts", "has", "can", "should"))
+"""Verbs behind a name that was asked for: "Petya will receive the last token" answers "who"."""
+_NEGATIONS: Final = frozenset(
+    "not no never none neither nor cannot can't without except but isn't aren't doesn't don't won't non un".split()
+)
+_MONTHS: Final = frozenset(
+    "january february march april may june july august september october november december".split()
+)
+_CODE: Final = frozenset(
+    "select drop table insert delete update print printf echo return eval exec import def lambda class function script "
+    "sudo rm system assert raise while typeof null none nan undefined".split()
+)
+
+
+def is_code(words: list[str]) -> bool:
+    """Whether words beside a number are commands to a machine: `SELECT 5`, `return 5`."""
+    return any(word in _CODE for word in words)
+
+
+def same_words(gold: str, answer: str) -> bool:
+    """Whether two wordings, lower case and without marks, say the same."""
+    if gold == answer or gold.replace(" ", "") == answer.replace(" ", ""):
+        return True
+    g, a = gold.split(), answer.split()
+    if _core(g) == _core(a) != []:
+        return True
+    if len(g) > MAX_WORDS or len(a) > MAX_WORDS or not g or not a:
+        return False
+    for whole, part in ((g, a), (a, g)):
+        if len(part) == 1 and part[0] in ("yes", "no", "true", "false"):
+            return answers_yes_or_no(whole) == _SAME.get(part[0], part[0])
+    if _negated(g) != _negated(a):
+        return False
+    if _MONTHS & set(g) and sorted(_core(g)) == sorted(_core(a)):
+        return True  # 4 July
+    x, y = _bare(g), _bare(a)
+    if x and x == y:
+        return True
+    for whole, part in ((g, a), (a, g)):
+        said = _complement(whole)
+        if said and _complement(part) is None and said == _bare(part):
+            return True
+    subject = _core(a)
+    return 0 < len(subject) <= 3 and _core(g[: len(a)]) == subject and len(g) > len(a) and _acts(g[len(a)])
+
+
+def answers_yes_or_no(words: list[str]) -> str | None:
+    """"true" for "yes, it is possible", "false" for "no, there is none"; None for other wordings and for both."""
+    if not words or words[0] not in ("yes", "no") or "or" in words or "maybe" in words:
+        return None
+    if ("no" if words[0] == "yes" else "yes") in words[1:3]:
+        return None
+    return _SAME[words[0]]
+
+
+def _core(words: list[str]) -> list[str]:
+    return [_SAME.get(w, w) for w in words if w not in _DROPPED]
+
+
+def _stem(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+
+
+def _bare(words: list[str]) -> list[str]:
+    """The words that carry the meaning: no articles, no "all", no noun that only says what the adjective is said of."""
+    core = [_stem(w) for w in _core(words) if w not in _QUANTIFIERS and w != "and"]
+    slim = [w for w in core if w not in _KINDS and w + "s" not in _KINDS]
+    return slim or core
+
+
+def _complement(words: list[str]) -> list[str] | None:
+    """What "the function is increasing" says of its subject; "the series diverges" too. None without a subject."""
+    for at, word in enumerate(words[:6]):
+        if word in _COPULAS and at and at + 1 < len(words):
+            return _bare(words[at + 1 :])
+    if 1 < len(words) <= 4 and words[0] == "the" and words[-1] in _SAME and words[1] in _KINDS:
+        return _core(words[-1:])
+    return None
+
+
+def _negated(words: list[str]) -> bool:
+    return any(w in _NEGATIONS for w in words)
+
+
+def _acts(word: str) -> bool:
+    return word in _DEMANDED or (word.endswith("ed") and len(word) > 4)
+
+
+__all__ = ["answers_yes_or_no", "is_code", "same_words"]
