@@ -184,6 +184,11 @@ def _identifier() -> Any:
         from py3langid.langid import MODEL_FILE, LanguageIdentifier  # type: ignore[import-untyped]
     except ImportError:
         raise ImportError("the language verifier needs py3langid. Type: pip install 'grpo-rewards[language]'") from None
+    if not hasattr(LanguageIdentifier, "from_model_file"):
+        raise ImportError(
+            "the language verifier needs py3langid 0.4 or later (its model decides the verdicts); an older one is "
+            "installed. Type: pip install 'grpo-rewards[language]'"
+        )
     return LanguageIdentifier.from_model_file(MODEL_FILE)
 
 
