@@ -248,6 +248,7 @@ class RecordConfig(_Section):
     completions_every: int = _field(1, "write the completions with their verdicts every N steps; 0 means never", ge=0)
     save_every: int = _field(0, "checkpoint every N steps; 0 means the final model only", ge=0)
     keep: int = _field(2, "checkpoints kept", "keep-checkpoints", ge=1)
+    merge: bool = _field(False, "with an adapter: also write the model with the adapter added into its weights")
     report_to: list[str] = _field([], "also log to: tensorboard, wandb, trackio")
 
 
@@ -370,6 +371,12 @@ class RunConfig(_Section):
             )
         if sampling.row_seeds and sampling.engine != "transformers":
             found.append("sampling.row_seeds: works with engine = 'transformers' only")
+        if self.record.merge and self.model.method != "lora":
+            found.append(
+                "record.merge: 4-bit weights would round the adapter of qlora away; merge into the 16-bit model afterwards"
+                if self.model.method == "qlora"
+                else "record.merge: nothing to merge under full training; leave it out"
+            )
         if self.algorithm.gdpo and self.algorithm.scale_rewards not in (None, "group"):
             found.append("algorithm.scale_rewards: GDPO has its own scaling; leave it out or set gdpo = false")
         if launch.num_processes > 1 and launch.launcher == "none":

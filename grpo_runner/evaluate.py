@@ -144,6 +144,7 @@ class Evaluator:
     def _with_samples(self, model: Any, draws: int, accuracy: Accuracy) -> Accuracy:
         answers = self.answer(model, draws, greedy=False)
         flat = self.judge([answer for group in answers for answer in group])
+        votes = any(verdict.extracted is not None for result in flat for verdict in result.verdicts.values())
         ones: list[float] = []
         some: list[float] = []
         majority: list[float] = []
@@ -161,7 +162,7 @@ class Evaluator:
             samples=draws,
             pass_1=bootstrap(ones, seed),
             pass_k=bootstrap(some, seed),
-            maj_k=bootstrap(majority, seed),
+            maj_k=bootstrap(majority, seed) if votes else None,  # no verifier here extracts an answer to vote with
         )
 
     def answer(self, model: Any, draws: int, *, greedy: bool) -> list[list[Completion]]:

@@ -193,7 +193,7 @@ def load_model(config: RunConfig, device: str) -> Any:
         if device != "cuda":
             raise ModelError("model.method: qlora needs a GPU (bitsandbytes 4-bit kernels); use lora")
         try:
-            import bitsandbytes  # type: ignore[import-not-found]  # noqa: F401
+            import bitsandbytes  # noqa: F401
         except ImportError:
             raise ModelError("model.method: qlora needs bitsandbytes; pip install bitsandbytes") from None
         from transformers import BitsAndBytesConfig
@@ -398,7 +398,7 @@ def run(
     source = PromptSource(len(questions), config.seed, config.data.curriculum, rates)
     batches = -(-config.optimiser.steps // config.updates_per_batch)
     ticks = [questions[i % len(questions)].prompt for i in range(batches * config.prompts_per_generation)]
-    primary = next(iter(reward.components))
+    primary = primary_component(reward)
     stopper = StopWhenAsked()
 
     def alarm(alert: Alert) -> None:
@@ -482,6 +482,8 @@ def run(
         after = evaluator.run(trainer.model, config.evaluation.samples)
         note(trainer.state.global_step, after, "after")
         spent["evaluation"] += time.perf_counter() - clock
+    if config.record.merge:
+        folder = _merged(trainer, config.out / "model", tokenizer, main)
     spent["total"] = time.perf_counter() - began
     summary = Summary(
         steps=trainer.state.global_step,
@@ -501,6 +503,12 @@ def run(
         report.write(config.out)
         say_main(_closing(summary, config))
     return summary
+
+
+def primary_component(reward: Reward) -> str:
+    """The component that says what is right: the first that reads a gold or tests, else the first."""
+    judging = (key for key, verifier in reward.components.items() if {"gold", "tests"} & set(verifier.needs))
+    return next(judging, next(iter(reward.components)))
 
 
 def _watch(
@@ -641,6 +649,15 @@ def _adapter(config: RunConfig) -> Any:
     )
 
 
+def _merged(trainer: SignalTrainer, folder: Path, tokenizer: Any, main: bool) -> Path:
+    """The adapter's changes added into the weights, as an ordinary model folder. The last thing a run does."""
+    merged = trainer.accelerator.unwrap_model(trainer.model).merge_and_unload()
+    if main:
+        merged.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+    return folder
+
+
 @contextlib.contextmanager
 def _stop_on_interrupt(stopper: StopWhenAsked, say: Callable[[str], None]) -> Iterator[None]:
     """The first Ctrl-C ends the run after the step in hand, with a checkpoint; the second one at once."""
@@ -684,7 +701,9 @@ def _accuracy_line(title: str, accuracy: Accuracy) -> str:
     text = f"{title}: greedy {accuracy.greedy} of {accuracy.questions} questions"
     k = accuracy.samples
     if accuracy.pass_1 is not None:
-        text += f"; pass@1 {accuracy.pass_1}, pass@{k} {accuracy.pass_k}, maj@{k} {accuracy.maj_k}"
+        text += f"; pass@1 {accuracy.pass_1}, pass@{k} {accuracy.pass_k}"
+    if accuracy.maj_k is not None:
+        text += f", maj@{k} {accuracy.maj_k}"
     if accuracy.unscored:
         text += f"; {accuracy.unscored} unscored"
     return text

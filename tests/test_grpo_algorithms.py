@@ -71,12 +71,19 @@ def test_an_adapter_is_trained_and_the_reference_is_the_model_without_it(tmp_pat
     pytest.importorskip("peft", reason="adapters need peft; pip install 'grpo-rewards[train]'")
     rows = run(
         tmp_path, model__method="lora", model__lora_rank=4, algorithm__beta=0.04, optimiser__steps=2,
-        optimiser__learning_rate=1e-3,
+        optimiser__learning_rate=1e-3, record__merge=True,
     )  # fmt: skip
     assert rows[0]["kl"] == pytest.approx(0.0, abs=1e-6)
     assert rows[1]["kl"] > 0.0
     assert (tmp_path / "adapter" / "adapter_model.safetensors").is_file()
-    assert not (tmp_path / "model").exists()
+
+    from safetensors.torch import load_file
+
+    from grpo_runner.starter import CHECKPOINT
+
+    merged, start = (load_file(str(f / "model.safetensors")) for f in (tmp_path / "model", CHECKPOINT))
+    assert set(merged) == set(start), "the merged export is an ordinary model folder"
+    assert any(not torch.equal(merged[name], start[name]) for name in merged)
 
 
 def test_components_are_normalised_apart_under_gdpo(tmp_path: Path) -> None:

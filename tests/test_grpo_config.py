@@ -64,6 +64,8 @@ def test_every_fault_is_named_at_once_with_its_key_path() -> None:
         ({"sampling.engine": "vllm-server"}, "sampling.vllm_server_url: needed"),
         ({"sampling.updates_per_generation": 4, "record.save_every": 6}, "record.save_every: 6 is not a multiple of 4"),
         ({"record.report_to": ["wandbb"]}, "did you mean 'wandb'"),
+        ({"record.merge": True}, "record.merge: nothing to merge"),
+        ({"model.method": "qlora", "record.merge": True}, "merge into the 16-bit model afterwards"),
         ({"algorithm.gdpo": True, "algorithm.scale_rewards": "none"}, "algorithm.scale_rewards: GDPO"),
     ],
 )
@@ -79,9 +81,7 @@ def test_a_file_and_flags_give_the_same_configuration_and_flags_win(tmp_path: Pa
     path.write_text('reward = "math"\n[sampling]\ngroup_size = 4\nresample = true\n[data]\ndifficulty = "0.1..0.9"\n')
     parser = argparse.ArgumentParser()
     add_flags(parser)
-    flags = vars(
-        parser.parse_args(["--reward", "math", "--group-size", "4", "--resample", "--difficulty", "0.1..0.9"])
-    )
+    flags = vars(parser.parse_args(["--reward", "math", "--group-size", "4", "--resample", "--difficulty", "0.1..0.9"]))
     assert RunConfig.load(path) == RunConfig.load(None, flags)
     assert RunConfig.load(path, vars(parser.parse_args(["--group-size", "16"]))).sampling.group_size == 16
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grpo_runner.prompts import PromptSource
 
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""A busy machine is no failure."""
 
+
+@unhurried
 @given(count=st.integers(1, 40), takes=st.lists(st.integers(1, 40), max_size=20), seed=st.integers(0, 5))
 def test_every_take_is_distinct_and_within_range(count: int, takes: list[int], seed: int) -> None:
     """Two copies of a question in one batch would be one group of twice the size."""
@@ -22,6 +26,7 @@ def test_every_take_is_distinct_and_within_range(count: int, takes: list[int], s
         assert all(0 <= index < count for index in got)
 
 
+@unhurried
 @given(count=st.integers(2, 40), seed=st.integers(0, 5), data=st.data())
 def test_questions_in_use_are_avoided_and_come_again_later(count: int, seed: int, data: st.DataObject) -> None:
     """Fresh prompts for a batch are none that it already holds, and none is lost for the next batches."""
@@ -39,6 +44,7 @@ def test_a_pass_gives_every_question_once() -> None:
     assert len({tuple(p) for p in passes}) == 3
 
 
+@unhurried
 @given(st.sampled_from(["none", "easy-first", "band"]), st.lists(st.integers(1, 6), max_size=8))
 def test_restored_from_its_state_it_goes_on_the_same(curriculum: str, takes: list[int]) -> None:
     """Resuming must see the questions that the undisturbed run would have seen."""

@@ -64,10 +64,10 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--target", type=float, default=0.95)
     parser.add_argument("--ways", nargs="*", help="only these, by number from 0; plain is 0")
-    parser.add_argument("--each", type=int, default=60, help="questions of each kind")
+    parser.add_argument("--each", type=int, default=40, help="questions of each kind")
     given = parser.parse_args()
     common = [
-        "--reward", "math", "--batch-size", "48", "--max-new-tokens", "40", "--eval-every", "3", "--eval-samples", "1",
+        "--reward", "math", "--batch-size", "16", "--max-new-tokens", "40", "--eval-every", "10", "--eval-samples", "1",
         "--eval-questions", "128", "--watch", "off", "--completions-every", "0", "--learning-rate", "5e-5",
     ]  # fmt: skip
     ways: dict[str, list[str]] = {
@@ -101,7 +101,7 @@ def main() -> None:
                 knows = "--difficulty" in words or "--curriculum" in words
                 source, cost = (measured, K * len(rows)) if knows else (data, 0)
                 out = folder / f"{seed}-{len(found[way])}-{list(ways).index(way)}"
-                steps = "160" if way == "plain" else "80"
+                steps = "400" if way == "plain" else "240"
                 where = ["--dataset", str(source), "--eval-dataset", str(held), "--out", str(out)]
                 command(*common, *where, "--seed", str(seed), "--steps", steps, *words)
                 spent = samples_to(out, given.target)
