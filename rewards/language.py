@@ -181,7 +181,7 @@ def _identifier() -> Any:
         ImportError: py3langid is not installed; says what to type.
     """
     try:
-        from py3langid.langid import MODEL_FILE, LanguageIdentifier  # type: ignore[import-untyped]
+        from py3langid.langid import MODEL_FILE, LanguageIdentifier
     except ImportError:
         raise ImportError("the language verifier needs py3langid. Type: pip install 'grpo-rewards[language]'") from None
     if not hasattr(LanguageIdentifier, "from_model_file"):
