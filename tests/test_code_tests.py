@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import CASES, read_jsonl, shared
+from conftest import CASES, SHARED, read_jsonl, shared
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -745,6 +745,28 @@ def test_a_returned_dict_of_colliding_keys_costs_nothing(local: Sandbox) -> None
         assert time.process_time() - start < 3
 
 
+FORGING = ("comparator", "comparison", "early-exit", "forge-result", "monkeypatch", "steal-tests", "honest")
+
+
+def test_the_catalogue_s_forgers_are_not_paid_and_its_honest_programs_pass(local: Sandbox) -> None:
+    """Every program of `tests/hostile` that works on the judge, by each way of judging."""
+    rows = [row for row in read_jsonl(Path(__file__).parent / "hostile" / "index.jsonl") if row["kind"] in FORGING]
+    function: list[Any] = [FUNCTION, CHECK, TWO_BOXES]
+    forms = {"func": function, "stdio": [SQUARES], "both": [*function, SQUARES]}
+    asked = []
+    for row in rows:
+        try:
+            source = (Path(__file__).parent / "hostile" / f"{row['id']}.py").read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue  # a file in another encoding is no completion, which is text
+        for tests in forms[row.get("task") or row["mode"]]:
+            asked.append((row, Sample(id=row["id"], completion=source, tests=tests)))
+    assert len(rows) > 40
+    got = CodeTests(local, cpu_seconds=2.0, wall_seconds=3.0).verify_many([sample for _, sample in asked])
+    wrong = [(row["id"], v) for (row, _), v in zip(asked, got, strict=True) if v.score != (row["expect"] == "pass")]
+    assert wrong == []
+
+
 # ---------------------------------------------------------------- the corpora beside the checkout
 
 
@@ -755,12 +777,15 @@ def _gzipped(*parts: str) -> list[dict[str, Any]]:
         return [json.loads(line) for line in lines]
 
 
-def _hostile() -> list[dict[str, Any]]:
-    try:
-        index = shared("cases", "hostile", "index.json")
-    except pytest.skip.Exception:
-        return []
-    return json.loads(index.read_text())  # type: ignore[no-any-return]
+def _rows_or_skip(name: str, rows: list[dict[str, Any]]) -> list[Any]:
+    """Parameters, or one that skips with the reason: an empty set would be a skip without one."""
+    absent = pytest.mark.skip(f"needs the shared corpora, which are not part of a clone: {name} is absent")
+    return [*rows] or [pytest.param({"id": "absent"}, marks=absent)]
+
+
+def _hostile() -> list[Any]:
+    index = SHARED / "cases" / "hostile" / "index.json"
+    return _rows_or_skip("hostile", json.loads(index.read_text()) if index.exists() else [])
 
 
 @pytest.mark.parametrize("row", _hostile(), ids=lambda row: row["id"])
@@ -775,12 +800,10 @@ def test_no_hostile_program_is_paid_and_no_honest_one_fails(row: dict[str, Any],
         assert got.score == (1.0 if row["expect"] == "pass" else 0.0), (tests, got)
 
 
-def _bugs() -> list[dict[str, Any]]:
-    try:
-        rows = read_jsonl(shared("cases", "bugs_dev.jsonl"))
-    except pytest.skip.Exception:
-        return []
-    return [row for row in rows if row["area"] == "code" and row["confidence"] in ("sure", "policy")]
+def _bugs() -> list[Any]:
+    path = SHARED / "cases" / "bugs_dev.jsonl"
+    rows = read_jsonl(path) if path.exists() else []
+    return _rows_or_skip(path.name, [r for r in rows if r["area"] == "code" and r["confidence"] in ("sure", "policy")])
 
 
 def _bug_tests(given: dict[str, Any]) -> Any:
