@@ -180,40 +180,26 @@ def processes_left(sandbox: Sandbox) -> list[int]:
     They carry the zygote's environment mark. The zygotes themselves are left out: children of this process, their
     children that are PID 1 of the zygote's namespace, and the first process of a container.
     """
-    marked: dict[int, tuple[int, str]] = {}
+    found: dict[int, tuple[int, bool]] = {}  # process -> its parent, whether it is the first of its namespace
+    mine = f"{MARK}={os.getpid()}-".encode()
     for name in os.listdir("/proc") if sys.platform == "linux" else []:
         if not name.isdigit():
             continue
         try:
             environment = Path(f"/proc/{name}/environ").read_bytes()
-            if not environment.startswith(MARK.encode()) and f"\0{MARK}=".encode() not in environment:
+            if not any(entry.startswith(mine) for entry in environment.split(b"\0")):
                 continue
-            status = Path(f"/proc/{name}/stat").read_bytes().rpartition(b")")[2].split()
-            if status[0] == b"Z":
+            status = dict(line.split(":", 1) for line in Path(f"/proc/{name}/status").read_text().splitlines())
+            if status["State"].strip().startswith("Z"):
                 continue
-            parent = int(status[1])
-            word = Path(f"/proc/{parent}/comm").read_text().strip() if parent else ""
-            marked[int(name)] = (parent, word)
-        except (OSError, ValueError, IndexError):
+            found[int(name)] = (int(status["PPid"]), status["NSpid"].split()[-1] == "1")
+        except (OSError, ValueError, IndexError, KeyError):
             continue
     me = os.getpid()
-    outer = {pid for pid, (parent, word) in marked.items() if parent == me or word.startswith("containerd-shim")}
-    inner = {pid for pid, (parent, _) in marked.items() if parent in outer and not _is_container(outer, marked, parent)}
-    ours = {pid for pid, (parent, _) in marked.items() if _descends(pid, marked, outer) or parent <= 1}
-    return sorted(ours - outer - inner)
-
-
-def _is_container(outer: set[int], marked: dict[int, tuple[int, str]], pid: int) -> bool:
-    return pid in outer and marked[pid][1].startswith("containerd-shim")
-
-
-def _descends(pid: int, marked: dict[int, tuple[int, str]], roots: set[int]) -> bool:
-    seen = 0
-    while pid in marked and seen < 100:
-        if pid in roots:
-            return True
-        pid, seen = marked[pid][0], seen + 1
-    return False
+    started = {pid for pid, (parent, _) in found.items() if parent == me}
+    containers = {pid for pid, (parent, first) in found.items() if first and parent not in found}
+    inner = {pid for pid, (parent, first) in found.items() if first and parent in started}
+    return sorted(set(found) - started - containers - inner)
 
 
 # --- running one program ----------------------------------------------------------------------------------------------

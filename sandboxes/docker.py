@@ -51,7 +51,7 @@ from sandboxes.contract import (
     Wall,
 )
 from sandboxes.zygote import client
-from sandboxes.zygote.client import BOOT, CLEAN_ENVIRONMENT, MARK, START_SECONDS, Pool, Zygote, ZygoteLost
+from sandboxes.zygote.client import BOOT, CLEAN_ENVIRONMENT, MARK, START_SECONDS, Pool, Zygote, ZygoteLost, mark
 
 REPOSITORY: Final = "grpo-rewards-sandbox"
 LABEL: Final = "grpo-rewards.sandbox"
@@ -516,7 +516,7 @@ class DockerSandbox(Sandbox):
         options["read_only"] = [path for path in options["read_only"] if path]
         flags = ["-s", "-P", "-B"] if start.get("site") else ["-S", "-s", "-P", "-B"]
         command = [start["python"], *flags, "-c", BOOT, f"{SOCKET_FOLDER}/control", json.dumps(options), start["root"]]
-        environment = {**CLEAN_ENVIRONMENT, MARK: os.urandom(8).hex()}
+        environment = {**CLEAN_ENVIRONMENT, MARK: mark()}
         scratch = "rw,exec,nosuid,nodev,size=256m,nr_inodes=65536,mode=1777"
         return self._engine.containers.create(
             self.image,

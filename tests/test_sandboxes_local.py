@@ -396,11 +396,14 @@ def test_nothing_is_left_after_many_programs(box: LocalSandbox) -> None:
             box.call(RIGHT, CALLS, limits)
 
     round_of(12)
-    descriptors = len(os.listdir("/proc/self/fd"))
-    mounts = Path("/proc/self/mounts").read_text()
+
+    def mounts() -> list[str]:  # an engine on this machine mounts for its own containers
+        return [line for line in Path("/proc/self/mounts").read_text().splitlines() if "docker" not in line]
+
+    descriptors, before = len(os.listdir("/proc/self/fd")), mounts()
     round_of(150)
     assert len(os.listdir("/proc/self/fd")) == descriptors
-    assert Path("/proc/self/mounts").read_text() == mounts
+    assert mounts() == before
     time.sleep(0.3)
     assert processes_left(box) == []
 

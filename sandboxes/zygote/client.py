@@ -156,6 +156,12 @@ CLEAN_ENVIRONMENT: Final = {
 MARK: Final = "SANDBOX_ZYGOTE"
 """An environment variable of every zygote and box: how what is left over is told from other processes."""
 
+
+def mark() -> str:
+    """The value of `MARK` for a new zygote: whose it is, and which."""
+    return f"{os.getpid()}-{os.urandom(6).hex()}"
+
+
 BOOT: Final = """\
 import sys
 package = type(sys)("sandboxes")
@@ -208,7 +214,7 @@ class Zygote:
         self = cls(ours, tier)
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the zygote
         command = [executable, "-S", "-s", "-P", "-B", "-c", BOOT, str(theirs.fileno()), json.dumps(options)]
-        environment = {**CLEAN_ENVIRONMENT, MARK: os.urandom(8).hex()}
+        environment = {**CLEAN_ENVIRONMENT, MARK: mark()}
         if "LD_LIBRARY_PATH" in os.environ:  # an interpreter that was built against libraries in a folder of its own
             environment["LD_LIBRARY_PATH"] = os.environ["LD_LIBRARY_PATH"]
         try:

@@ -111,14 +111,13 @@ def _build_root(read_only: list[str]) -> None:
         file.write(f"root:x:0:\nnogroup:x:{UNPRIVILEGED}:\n")
     with open(f"{new}/etc/hosts", "w") as file:
         file.write("127.0.0.1 localhost\n")
-    os.mkdir(f"{new}/old")
     kernel.make_read_only(new)
     # a later /proc of our own is only granted where a whole one is already in view (fs/namespace.c)
     kernel.mount("/proc", f"{new}/proc", None, kernel.MS_BIND | kernel.MS_REC)
     os.chdir(new)
-    kernel.pivot_root(".", "old")
+    kernel.pivot_root(".", ".")  # the old root lies over the new one, at the same place, until it is taken off
+    kernel.unmount(".")
     os.chdir("/")
-    kernel.unmount("/old")
 
 
 def _map_to_root(process: int, uid: int, gid: int) -> None:
