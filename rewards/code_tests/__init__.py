@@ -296,6 +296,8 @@ class CodeTests(Verifier[CodeTestsParams]):
             unscored = findings.unscored
             return Verdict(unscored.status, None, unscored.reason, unscored.detail, found.code, unscored.parts)
         statuses = findings.statuses
+        if not statuses:  # no way leads here; if one ever does, no tests must not be all tests
+            return Verdict.invalid("tests_missing", "no test is left to run", extracted=found.code)
         passed = statuses.count("passed")
         parts = {
             "mode": findings.mode,
@@ -411,10 +413,10 @@ class CodeTests(Verifier[CodeTestsParams]):
         if not plan.uses & {*plan.names, *tests.modules}:
             raise BrokenScript("the test script never uses the completion: any program would pass it")
         if plan.runner == "pytest":
-            files = {"test_script.py": plan.script.encode()}
+            files = {"test_script.py": plan.script.encode("utf-8", "replace")}
             program = Program(files, "test_script.py")
         else:
-            program = Program({"tests.py": plan.script.encode()}, "tests.py")
+            program = Program({"tests.py": plan.script.encode("utf-8", "replace")}, "tests.py")
         mode = "in_process" if tests.in_process else "two_boxes"
         entry_points = {name: _as_defined(target, source) for name, target in plan.names.items()}
         done = sandbox.judge(
@@ -754,7 +756,7 @@ def _checked(sandbox: Sandbox, checker: Checker, case: Case, output: bytes) -> t
     """("" or why the output is wrong, a verdict instead when the checker itself failed)."""
     entry = _SOURCE_FILES[checker.language].replace("main", "checker")
     files = {
-        entry: checker.source.encode(),
+        entry: checker.source.encode("utf-8", "replace"),
         "input.txt": case.input.encode("utf-8", "replace"),
         "output.txt": output,
         "answer.txt": case.output.encode("utf-8", "replace"),
