@@ -373,7 +373,7 @@ class RunConfig(_Section):
             found.append("sampling.row_seeds: works with engine = 'transformers' only")
         if self.record.merge and self.model.method != "lora":
             found.append(
-                "record.merge: 4-bit weights would round the adapter of qlora away; merge into the 16-bit model afterwards"
+                "record.merge: 4-bit weights would round the adapter of qlora away; merge into the 16-bit model after"
                 if self.model.method == "qlora"
                 else "record.merge: nothing to merge under full training; leave it out"
             )

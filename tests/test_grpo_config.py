@@ -65,7 +65,7 @@ def test_every_fault_is_named_at_once_with_its_key_path() -> None:
         ({"sampling.updates_per_generation": 4, "record.save_every": 6}, "record.save_every: 6 is not a multiple of 4"),
         ({"record.report_to": ["wandbb"]}, "did you mean 'wandb'"),
         ({"record.merge": True}, "record.merge: nothing to merge"),
-        ({"model.method": "qlora", "record.merge": True}, "merge into the 16-bit model afterwards"),
+        ({"model.method": "qlora", "record.merge": True}, "merge into the 16-bit model after"),
         ({"algorithm.gdpo": True, "algorithm.scale_rewards": "none"}, "algorithm.scale_rewards: GDPO"),
     ],
 )
