@@ -56,7 +56,7 @@ def test_a_name_taken_twice_is_refused_naming_both() -> None:
 
 def test_a_built_in_name_cannot_be_taken() -> None:
     """Before the built-in one was ever loaded."""
-    with pytest.raises(DuplicateVerifier, match="rewards.math_equivalence"):
+    with pytest.raises(DuplicateVerifier, match=r"rewards\.math_equivalence"):
         register("math", Registry(built_in=dict(module._BUILT_IN)))(Other)
 
 
