@@ -399,8 +399,8 @@ def landlock_version() -> int:
     return max(0, int(_libc.syscall(444, None, 0, 1)))
 
 
-def landlock(read_only: Iterable[str], writable: Iterable[str], also_write: Iterable[str] = ()) -> None:
-    """From here on only these paths can be opened; no TCP; no abstract sockets or signals outside (ABI 6).
+def landlock_ruleset(read_only: Iterable[str], writable: Iterable[str], also_write: Iterable[str] = ()) -> int:
+    """A descriptor of rules: only these paths can be opened; no TCP; no abstract sockets or signals outside (ABI 6).
 
     Args:
         read_only: files and trees that may be read and executed.
@@ -434,9 +434,13 @@ def landlock(read_only: Iterable[str], writable: Iterable[str], also_write: Iter
             rule = struct.pack("<Qi", here, handle)
             _check(_libc.syscall(445, ruleset, 1, rule, 0), f"landlock_add_rule {path}")
             os.close(handle)
+    return ruleset
+
+
+def landlock_enter(ruleset: int) -> None:
+    """From here on this process and its children are under the rules."""
     no_new_privileges()
     _check(_libc.syscall(446, ruleset, 0), "landlock_restrict_self")
-    os.close(ruleset)
 
 
 def close_from(lowest: int) -> None:

@@ -215,7 +215,7 @@ class Server:
         self.options = options
         self.poll = select.poll()
         self.filters: dict[tuple[bool, int | None], bytes] = {}
-        self.landlock = False
+        self.ruleset: int | None = None
         self.removers: set[int] = set()
         self.scratch_root = options.get("scratch_root", "/tmp")
 
@@ -226,8 +226,9 @@ class Server:
             self.own_proc = _enter_namespaces(options["read_only"])
         elif self.walls in ("landlock", "container"):
             kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # no ptrace, no /proc/<zygote>/mem for the boxes' user
-            self.landlock = kernel.landlock_version() > 0
-            if not self.landlock and self.walls == "landlock":
+            if kernel.landlock_version() > 0 and self.walls == "container":
+                self.ruleset = self._rules("/tmp")  # the same for every box: made once
+            if not kernel.landlock_version() and self.walls == "landlock":
                 raise Refused(38, "Landlock: the kernel has none (it needs Linux 5.13 with CONFIG_SECURITY_LANDLOCK)")
             self.own_proc = self.walls == "container"
         if self.walls != "rlimits":
@@ -326,6 +327,8 @@ class Server:
         elif scratch:
             os.chdir(scratch)
             os.environ["HOME"] = os.environ["TMPDIR"] = scratch
+        if self.ruleset is not None:
+            kernel.landlock_enter(self.ruleset)
         # to high numbers first, so that no target overwrites a source
         high = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, 64) for descriptor in descriptors]
         for target, source in enumerate(high):
@@ -339,14 +342,8 @@ class Server:
             kernel.unshare(kernel.NEWUSER)  # a process count of its own, no rights over the zygote's namespaces
         if self.walls != "rlimits":
             kernel.drop_capabilities()
-        if self.walls in ("landlock", "container") and self.landlock:
-            writable = [scratch]
-            if self.walls == "container":
-                writable.append("/dev/shm")
-            readable = [*MOUNTABLE, *ETC_FILES, *self.options["read_only"], "/dev/zero", "/dev/urandom", "/dev/random"]
-            if self.walls == "container":
-                readable += ["/etc", "/proc"]
-            kernel.landlock(readable, writable, ["/dev/null"])
+        if self.walls == "landlock":
+            kernel.landlock_enter(self._rules(scratch))
         count = limits["processes"]
         resource.setrlimit(resource.RLIMIT_NPROC, self._lower(resource.RLIMIT_NPROC, count))
         if self.walls == "rlimits":
@@ -361,6 +358,15 @@ class Server:
             code = self._filter(*key)
         kernel.install_seccomp(code)
         return namespace
+
+    def _rules(self, scratch: str) -> int:
+        """Landlock's rules for a box with this scratch directory."""
+        readable = [*MOUNTABLE, *ETC_FILES, *self.options["read_only"], "/dev/zero", "/dev/urandom", "/dev/random"]
+        writable = [scratch]
+        if self.walls == "container":
+            readable += ["/etc", "/proc"]
+            writable.append("/dev/shm")
+        return kernel.landlock_ruleset(readable, writable, ["/dev/null"])
 
     def _filter(self, allow_fork: bool, own_pid: int | None) -> bytes:
         return kernel.seccomp_filter(
