@@ -55,7 +55,7 @@ from rewards.math_equivalence.plusminus import expand, expand_all, has_pm
 from rewards.math_equivalence.readings import Reading, read, show, type_name
 from rewards.math_equivalence.realsets import NotReal, is_set, read_set, same_set
 from rewards.math_equivalence.tree import NUMERIC, Decimal10, Node, Problem, exact_of
-from rewards.math_equivalence.wording import answers_yes_or_no, is_code, same_words
+from rewards.math_equivalence.wording import answers_yes_or_no, no_statement, same_words
 
 MAX_PAIRS: Final = 2_000
 """Most comparisons of elements for one pair of lists, beyond those that rough values tell apart."""
@@ -630,12 +630,14 @@ class _Comparison:
                 return Decision(True, "equal_text")
             return Decision(False, "text_differs")
         for words, other in ((g, a), (a, g)):
-            if words.op == "text" and other.op == "const" and other.value in ("true", "false"):
-                if answers_yes_or_no(words.value.split()) == other.value:
-                    return Decision(True, "equal_text")
-            elif words.op == "text" and (letter := _letter(other)) is not None and other.value.isupper():
-                if _names_letter(words.value.split(), letter.lower()):
-                    return Decision(True, "equal_choice")
+            if words.op != "text":
+                continue
+            said = answers_yes_or_no(words.value.split())
+            if said is not None and other.op == "const" and other.value == said:
+                return Decision(True, "equal_text")
+            letter = _letter(other) if other.value is not None and str(other.value).isupper() else None
+            if letter is not None and _names_letter(words.value.split(), letter.lower()):
+                return Decision(True, "equal_choice")
         if g.op == "text":
             letters = _letters_of(a)
             if letters is not None and letters.lower() == g.value.replace(" ", ""):
@@ -651,7 +653,7 @@ class _Comparison:
         letters = _letters_of(g)
         if letters is not None and letters.lower() == a.value.replace(" ", ""):
             return Decision(True, "equal_text")
-        if a.args and is_code(a.value.split()):
+        if a.args and no_statement(a.value.split()):
             return Decision(False, "text_differs")
         if g.op == "list" and len(a.args) == len(g.args) > 1:
             # "Tom has 24 and Ann has 48": as many numbers as the gold has, and no word that makes one a guess
@@ -1266,8 +1268,32 @@ def _letter(node: Node) -> str | None:
 
 
 _LETTERED: Final = frozenset(
-    "plan option choice point scheme team method case statement figure graph set company store box bag route machine "
-    "model group class line table diagram".split()
+    (
+        "plan",
+        "option",
+        "choice",
+        "point",
+        "scheme",
+        "team",
+        "method",
+        "case",
+        "statement",
+        "figure",
+        "graph",
+        "set",
+        "company",
+        "store",
+        "box",
+        "bag",
+        "route",
+        "machine",
+        "model",
+        "group",
+        "class",
+        "line",
+        "table",
+        "diagram",
+    )
 )
 
 
