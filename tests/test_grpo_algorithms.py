@@ -15,6 +15,8 @@ from grpo_runner.config import ALGORITHMS, RunConfig  # noqa: E402
 from grpo_runner.run_files import read_jsonl  # noqa: E402
 from rewards.expression import Reward  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 BASE: dict[str, Any] = {
     "evaluation.questions": 0,
     "sampling.batch_size": 16,

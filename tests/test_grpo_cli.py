@@ -31,6 +31,7 @@ def offline() -> dict[str, str]:
     return {**os.environ, **blocked, "CUDA_VISIBLE_DEVICES": ""}
 
 
+@pytest.mark.slow
 def test_the_demonstration_learns_to_think_offline_and_leaves_its_record(tmp_path: Path) -> None:
     """No model, no data set, no GPU, no network: held-out accuracy from at most 45% to at least 90%."""
     pytest.importorskip("trl", reason="training needs TRL; pip install 'grpo-rewards[train]'")

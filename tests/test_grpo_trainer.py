@@ -17,6 +17,8 @@ from rewards.expression import Reward  # noqa: E402
 from rewards.registry import Params, Registry, Verifier  # noqa: E402
 from rewards.verdict import Sample, Verdict  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 TINY = {
     "evaluation.questions": 0,
     "sampling.group_size": 8,
