@@ -34,7 +34,7 @@ from sandboxes.contract import (
     Wall,
 )
 from sandboxes.zygote import client
-from sandboxes.zygote.client import Pool, WallsRefused, Zygote
+from sandboxes.zygote.client import Pool, Zygote
 
 TIERS: Final = ("namespaces", "landlock", "rlimits")
 """Strongest first."""
@@ -120,7 +120,7 @@ class LocalSandbox(Sandbox):
         """Why `tier` does not stand here, or "". A zygote that starts is not enough: a box has to run in it."""
         try:
             zygote = self._start(tier)
-        except WallsRefused as error:
+        except SandboxError as error:
             return str(error)
         try:
             execution = client.run_program(zygote, _PROBE, DEFAULT_LIMITS)

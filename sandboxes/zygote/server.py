@@ -243,6 +243,7 @@ class Server:
                 __import__(name)
             except ImportError:
                 continue
+        self.user_tasks = _tasks_of_this_user() if self.walls == "rlimits" else 0
         box.prepare()
         # listed here, once: going through sys.modules in each box would copy a page for every name it touches
         self.own_modules = [name for name in sys.modules if name == "sandboxes" or name.startswith("sandboxes.")]
@@ -345,7 +346,11 @@ class Server:
         if self.walls == "landlock":
             kernel.landlock_enter(self._rules(scratch))
         count = limits["processes"]
-        resource.setrlimit(resource.RLIMIT_NPROC, self._lower(resource.RLIMIT_NPROC, count))
+        if self.walls in ("namespaces", "container"):
+            resource.setrlimit(resource.RLIMIT_NPROC, self._lower(resource.RLIMIT_NPROC, count))
+        elif self.walls == "rlimits" and self.user_tasks:
+            # the kernel counts all that the user runs on this machine, the trainer's threads included
+            resource.setrlimit(resource.RLIMIT_NPROC, self._lower(resource.RLIMIT_NPROC, self.user_tasks + count))
         if self.walls == "rlimits":
             return namespace
         own_pid = None
@@ -724,6 +729,22 @@ def _sweep(wipe: bool) -> None:
             _empty_tree(folder, _ENDLESS)
         except OSError:
             continue
+
+
+def _tasks_of_this_user() -> int:
+    """Processes and threads of this user on the machine; 0 where that cannot be told."""
+    count, me = 0, os.getuid()
+    try:
+        for name in os.listdir("/proc"):
+            if name.isdigit():
+                try:
+                    if os.stat(f"/proc/{name}").st_uid == me:
+                        count += len(os.listdir(f"/proc/{name}/task"))
+                except OSError:
+                    continue
+    except OSError:
+        return 0
+    return count
 
 
 def _receive(control: _socket.socket) -> tuple[bytes, list[int]]:
