@@ -13,7 +13,7 @@ with, on any of them, `limits` (fields of `sandboxes.Limits`), `language`, `comp
 
 Theirs, read by their own field names: HumanEval and EvalPlus (`test`, `entry_point`), MBPP (`test_list`,
 `test_setup_code`), APPS and TACO (`input_output` JSON with `inputs`, `outputs`, `fn_name`), open-r1
-(`verification_info` with `test_cases`), LiveCodeBench (`public_test_cases`, `metadata`; its `private_test_cases` are a
+(`verification_info` with `test_cases`; its Codeforces rows with `official_tests`), LiveCodeBench (`public_test_cases`, `metadata`; its `private_test_cases` are a
 pickle and are refused).
 """
 
@@ -315,6 +315,8 @@ def tests_of_row(row: Mapping[str, Any]) -> dict[str, Any]:
                 return {**merged, **(read if "kind" in read else tests_of_row(read))}
     if "test_cases" in row:
         return _open_r1(row)
+    if row.get("official_tests"):
+        return _codeforces(row)
     if "inputs" in row and "outputs" in row:
         return _apps(row)
     if "public_test_cases" in row or "private_test_cases" in row:
@@ -326,7 +328,7 @@ def tests_of_row(row: Mapping[str, Any]) -> dict[str, Any]:
         return _some(kind="asserts", script=row["test"], entry_point=row.get("entry_point"))
     raise TestsUnreadable(
         "no tests found; known fields: tests, test + entry_point (HumanEval), test_list (MBPP), input_output (APPS), "
-        "verification_info (open-r1), public_test_cases (LiveCodeBench)",
+        "verification_info (open-r1), official_tests (Codeforces), public_test_cases (LiveCodeBench)",
         missing=True,
     )
 
@@ -426,6 +428,23 @@ def _open_r1(row: Mapping[str, Any]) -> dict[str, Any]:
         return _some(kind="calls", entry_point=name, cases=calls)
     stdio = [{"input": case.get("input", ""), "output": case.get("output")} for case in cases]
     return {"kind": "stdio", "cases": stdio, **_some(language=row.get("language"))}
+
+
+def _codeforces(row: Mapping[str, Any]) -> dict[str, Any]:
+    if row.get("generated_checker"):
+        raise TestsUnreadable(
+            "generated_checker: a task with many right outputs needs its checker program; give it as checker, an object "
+            "with source, order (of its file arguments: input, output, answer) and verdict ('exit' or 'stdout')"
+        )
+    if row.get("input_mode") == "file":
+        raise TestsUnreadable("input_mode 'file': the program reads and writes named files; allowed: stdin and stdout")
+    limits: dict[str, Any] = {}
+    if row.get("time_limit"):
+        limits["cpu_seconds"] = float(row["time_limit"])
+    if row.get("memory_limit"):
+        limits["memory_bytes"] = int(float(row["memory_limit"]) * 1024 * 1024)
+    cases = [{"input": case.get("input", ""), "output": case.get("output")} for case in row["official_tests"]]
+    return {"kind": "stdio", "cases": cases, **_some(limits=limits, language=row.get("language"))}
 
 
 def _livecodebench(row: Mapping[str, Any]) -> dict[str, Any]:
