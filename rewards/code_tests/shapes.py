@@ -13,8 +13,8 @@ with, on any of them, `limits` (fields of `sandboxes.Limits`), `language`, `comp
 
 Theirs, read by their own field names: HumanEval and EvalPlus (`test`, `entry_point`), MBPP (`test_list`,
 `test_setup_code`), APPS and TACO (`input_output` JSON with `inputs`, `outputs`, `fn_name`), open-r1
-(`verification_info` with `test_cases`; its Codeforces rows with `official_tests`), LiveCodeBench (`public_test_cases`, `metadata`; its `private_test_cases` are a
-pickle and are refused).
+(`verification_info` with `test_cases`; its Codeforces rows with `official_tests`), LiveCodeBench
+(`public_test_cases`, `metadata`; its `private_test_cases` are a pickle and are refused).
 """
 
 from __future__ import annotations
@@ -433,8 +433,8 @@ def _open_r1(row: Mapping[str, Any]) -> dict[str, Any]:
 def _codeforces(row: Mapping[str, Any]) -> dict[str, Any]:
     if row.get("generated_checker"):
         raise TestsUnreadable(
-            "generated_checker: a task with many right outputs needs its checker program; give it as checker, an object "
-            "with source, order (of its file arguments: input, output, answer) and verdict ('exit' or 'stdout')"
+            "generated_checker: a task with many right outputs needs its checker program; give it as checker, an "
+            "object with source, order (of its file arguments: input, output, answer) and verdict ('exit' or 'stdout')"
         )
     if row.get("input_mode") == "file":
         raise TestsUnreadable("input_mode 'file': the program reads and writes named files; allowed: stdin and stdout")
