@@ -22,6 +22,7 @@ from rewards.verdict import Sample
 BOOTSTRAP_DRAWS: Final = 1000
 MAX_TOKENS_IN_FLIGHT: Final = 65_536
 """Prompt and completion tokens of one generation call; more questions are split into several calls."""
+MAX_CACHE_BYTES: Final = 4 * 2**30
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +224,16 @@ def undisturbed(model: Any, seed: int) -> Iterator[None]:
             model.train(training)
 
 
+def tokens_in_flight(model: Any) -> int:
+    """Tokens that one call may hold in the key-value cache: a trained model leaves little room beside it."""
+    config = model.config.get_text_config()
+    heads = getattr(config, "num_attention_heads", None) or 1
+    kept = getattr(config, "num_key_value_heads", None) or heads
+    width = getattr(config, "head_dim", None) or getattr(config, "hidden_size", 1024) // heads
+    per_token = 2 * getattr(config, "num_hidden_layers", 32) * kept * width * model.dtype.itemsize
+    return max(1, min(MAX_TOKENS_IN_FLIGHT, MAX_CACHE_BYTES // per_token))
+
+
 def generate(
     model: Any,
     tokenizer: Any,
@@ -236,7 +247,7 @@ def generate(
     if not prompt_ids:
         return []
     width = max(len(ids) for ids in prompt_ids)
-    size = max(1, MAX_TOKENS_IN_FLIGHT // (width + max_new_tokens))
+    size = max(1, tokens_in_flight(model) // (width + max_new_tokens))
     how: dict[str, Any] = {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
     if sampling is not None:
         how = {"do_sample": True, **{k: v for k, v in sampling.items() if v is not None}}

@@ -13,7 +13,6 @@ from conftest import shared
 
 from grpo_runner.run_files import read_jsonl
 
-
 pytestmark = pytest.mark.slow
 
 
