@@ -58,17 +58,20 @@ from rewards.math_equivalence.vocabulary import (
 
 MAX_LETTERS: Final = 64
 """Longest run of letters that is read as a product."""
-_CHUNK_DEPTH: Final = 24
+MAX_NESTING: Final = 32
+"""Most arguments inside arguments that one parser follows; brackets are read in parts before that."""
+_CHUNK_DEPTH: Final = 16
 _OPENERS: Final = {"(": ")", "[": "]", "{": "}", "\\{": "\\}", "⟨": "⟩", "⌊": "⌋", "⌈": "⌉", "|(": "|)"}
 
 
 class _Parser:
     """Recursive descent with implicit products. `comma` says what `1,234` is: `thousands`, `list` or `decimal`."""
 
-    __slots__ = ("bars", "comma", "floor", "i", "open", "toks", "unit_letters")
+    __slots__ = ("bars", "comma", "depth", "floor", "i", "open", "toks", "unit_letters")
 
     def __init__(self, toks: list[Token], comma: str, unit_letters: str = "") -> None:
         self.unit_letters = unit_letters
+        self.depth = 0
         self.toks = toks
         # several ends, so that looking a few tokens ahead needs no bounds
         self.toks.extend(ENDS)
@@ -886,7 +889,12 @@ class _Parser:
 
     def factor(self) -> Node:
         """factor := atom postfix*"""
-        return self.postfix(self.atom())
+        self.depth += 1
+        if self.depth > MAX_NESTING:
+            raise Problem("over_limit", "nested too deep")
+        node = self.postfix(self.atom())
+        self.depth -= 1
+        return node
 
     def postfix(self, node: Node) -> Node:
         """postfix := "^" argument | "_" argument | "!" | "%" | "°" | "'" """
@@ -982,7 +990,16 @@ class _Parser:
                 else Node("perm", (node.args[0], exponent))
             )
         node = Node("sym", (), node.value) if node.op == "sym" and node.args else node
-        return tree.power(node, exponent)
+        tower = [exponent]
+        while self.is_op("^") and self.toks[self.i + 1].text not in ("°", "'"):
+            self.i += 1
+            tower.append(self.argument(script=True))
+            if len(tower) > MAX_NESTING:
+                raise Problem("over_limit", "a tower of powers")
+        while len(tower) > 1:
+            top = tower.pop()
+            tower[-1] = tree.power(tower[-1], top)  # 2^3^2 is 2^9
+        return tree.power(node, tower[0])
 
     def degrees(self, node: Node) -> Node:
         """`20°`, and `20°C` as a temperature"""
@@ -1070,6 +1087,14 @@ class _Parser:
 
     def argument(self, *, script: bool = False) -> Node:
         """argument := "{" sum "}" | one digit or letter | command with its own arguments"""
+        self.depth += 1
+        if self.depth > MAX_NESTING:
+            raise Problem("over_limit", "nested too deep")
+        node = self.bare_argument(script)
+        self.depth -= 1
+        return node
+
+    def bare_argument(self, script: bool) -> Node:
         token = self.toks[self.i]
         kind, text = token.kind, token.text
         if kind == "o" and text == "{":
@@ -2250,45 +2275,41 @@ def _flatten_brackets(toks: list[Token], comma: str) -> list[Token]:
     it closes, and stands from then on as one token `N`.
     """
     out: list[Token] = []
-    stack: list[int] = []
-    deepest = 0
+    stack: list[tuple[int, int]] = []  # where each open bracket stands, and how high what it holds is nested
     for token in toks:
         if token.kind == "o":
             text = token.text
             if text in ("(", "{", "\\{", "["):
-                stack.append(len(out))
-                if len(stack) > deepest:
-                    deepest = len(stack)
+                stack.append((len(out), 0))
             elif text in (")", "}", "\\}", "]") and stack:
-                start = stack.pop()
+                start, height = stack.pop()
                 opener = out[start].text
                 same = _OPENERS.get(opener) == text
+                wrapped = False
                 if same and text in ")}" and start + 1 < len(out):
                     inner = out[start + 1]
                     # the inner pair spans everything between
                     if inner.kind == "o" and inner.text == opener and inner.node is _WRAPS and out[-1].text == text:
                         del out[start]
                         out[start].node = _WRAPS
-                        continue
-                if same and (len(stack) + 1) % _CHUNK_DEPTH == 0 and deepest > _CHUNK_DEPTH:
-                    part = out[start:]
-                    part.append(token)
-                    for t in part:
-                        if t.node is _WRAPS:
-                            t.node = None
-                    parser = _Parser(part, comma)
-                    parser.floor = 1
-                    node = parser.atom()
-                    if parser.toks[parser.i].kind:
-                        raise Problem("unreadable", "a bracket that cannot be read")
-                    if _too_deep(node):
-                        raise Problem("over_limit", f"deeper than {MAX_DEPTH}")
-                    del out[start:]
-                    out.append(Token("N", "", part[0].space, node))
+                        wrapped = True
+                if not wrapped:
+                    height += 1
+                    if same and height >= _CHUNK_DEPTH:
+                        out.append(token)
+                        node = _read_part(out[start:], comma)
+                        first = out[start]
+                        del out[start:]
+                        out.append(Token("N", "", first.space, node))
+                        height = 0
+                        wrapped = True
+                    elif same and text in ")}":
+                        # remember that this pair wraps its whole content: the opener carries the mark
+                        out[start] = Token("o", opener, out[start].space, _WRAPS)
+                if stack and stack[-1][1] < height:
+                    stack[-1] = (stack[-1][0], height)
+                if wrapped:
                     continue
-                if same and text in ")}":
-                    # remember that this pair wraps its whole content: the opener carries the mark
-                    out[start] = Token("o", opener, out[start].space, _WRAPS)
         out.append(token)
     if len(stack) > _CHUNK_DEPTH:
         raise Problem("over_limit", "brackets left open too deep")
@@ -2296,6 +2317,20 @@ def _flatten_brackets(toks: list[Token], comma: str) -> list[Token]:
         if t.node is _WRAPS:
             t.node = None
     return out
+
+
+def _read_part(part: list[Token], comma: str) -> Node:
+    """One bracket with all it holds."""
+    for t in part:
+        if t.node is _WRAPS:
+            t.node = None
+    parser = _Parser(part, comma)
+    node = parser.atom()
+    if parser.toks[parser.i].kind:
+        raise Problem("unreadable", "a bracket that cannot be read")
+    if _too_deep(node):
+        raise Problem("over_limit", f"deeper than {MAX_DEPTH}")
+    return node
 
 
 _WRAPS: Final = Node("wraps")
@@ -2332,8 +2367,21 @@ def _sentence(toks: list[Token]) -> Node:
             code = code or token.kind == "r" or token.text not in ("$", "%", "-", "*")
         elif token.kind not in (",", "q", "o"):
             code = True
-    negated = code or any(w in NEGATIONS or w in OR_WORDS or w in BOUNDS for w in words)
+    negated = code or any(
+        w in NEGATIONS or w in OR_WORDS or (w in BOUNDS and not _extreme(words, j)) for j, w in enumerate(words)
+    )
     return Node("text", () if negated else tuple(numbers[:8]), " ".join(words))
+
+
+def _extreme(words: list[str], at: int) -> bool:
+    """`the maximum value is`, `the least number is` name an extreme; `at least`, `a maximum of` are bounds."""
+    return (
+        words[at] in ("maximum", "minimum", "least", "most")
+        and words[max(at - 1, 0)] != "at"
+        and words[at + 1 : at + 2] != ["of"]
+        and words[at + 1 : at + 2] != []
+        and words[at + 1].isalpha()
+    )
 
 
 def _all_words(toks: list[Token]) -> bool:
@@ -2539,11 +2587,8 @@ def parse(text: str, comma: str = "auto", unit_letters: str = "") -> Node:
     option = _option(toks, comma)
     if option is not None:
         return option
-    try:
-        node = _read(toks, comma, unit_letters)
-    except RecursionError:
-        raise Problem("over_limit", "nested too deep") from None
-    if brackets > 20 and _too_deep(node):
+    node = _read(toks, comma, unit_letters)
+    if len(toks) > MAX_DEPTH and _too_deep(node):
         raise Problem("over_limit", f"deeper than {MAX_DEPTH}")
     if node.op == "list" and not node.args:
         raise Problem("empty", "nothing is written")

@@ -26,7 +26,9 @@ _KINDS: Final = frozenset(
 )
 """What an adjective may be said of, or not: "odd function", "isosceles triangle"."""
 _QUANTIFIERS: Final = frozenset(("all", "every", "any", "each"))
-_DEMANDED: Final = frozenset(("will", "wins", "win", "won", "receives", "gets", "loses", "starts", "has", "can", "should"))
+_DEMANDED: Final = frozenset(
+    ("will", "wins", "win", "won", "receives", "gets", "loses", "starts", "has", "can", "should")
+)
 """Verbs behind a name that was asked for: "Petya will receive the last token" answers "who"."""
 _NEGATIONS: Final = frozenset(
     "not no never none neither nor cannot can't without except but isn't aren't doesn't don't won't non un".split()
@@ -40,9 +42,15 @@ _CODE: Final = frozenset(
 )
 
 
-def is_code(words: list[str]) -> bool:
-    """Whether words beside a number are commands to a machine: `SELECT 5`, `return 5`."""
-    return any(word in _CODE for word in words)
+_TAKEN_BACK: Final = frozenset(
+    "but isn aren wasn doesn didn don won ain hardly wrong incorrect false other anything different besides instead "
+    "rather unlike".split()
+)
+
+
+def no_statement(words: list[str]) -> bool:
+    """Whether the words beside a number take it back ("anything but 5") or command a machine (`SELECT 5`)."""
+    return any(word in _CODE or word in _TAKEN_BACK for word in words)
 
 
 def same_words(gold: str, answer: str) -> bool:
@@ -69,11 +77,13 @@ def same_words(gold: str, answer: str) -> bool:
         if said and _complement(part) is None and said == _bare(part):
             return True
     subject = _core(a)
-    return 0 < len(subject) <= 3 and _core(g[: len(a)]) == subject and len(g) > len(a) and _acts(g[len(a)])
+    return 0 < len(subject) <= 3 and any(
+        _core(g[:n]) == subject and _acts(g[n]) for n in range(len(subject), min(len(g), len(subject) + 4))
+    )
 
 
 def answers_yes_or_no(words: list[str]) -> str | None:
-    """"true" for "yes, it is possible", "false" for "no, there is none"; None for other wordings and for both."""
+    """What "yes, it is possible" (true) and "no, there is none" (false) say; None for other wordings and for both."""
     if not words or words[0] not in ("yes", "no") or "or" in words or "maybe" in words:
         return None
     if ("no" if words[0] == "yes" else "yes") in words[1:3]:
@@ -114,4 +124,4 @@ def _acts(word: str) -> bool:
     return word in _DEMANDED or (word.endswith("ed") and len(word) > 4)
 
 
-__all__ = ["answers_yes_or_no", "is_code", "same_words"]
+__all__ = ["answers_yes_or_no", "no_statement", "same_words"]
