@@ -800,3 +800,25 @@ def test_one_box_may_idle_while_the_other_works() -> None:
             hog.kill()
             hog.wait()
     assert judged.all_passed, judged
+
+
+def test_packages_of_an_environment_in_a_private_folder_are_found(tmp_path: Path) -> None:
+    """A virtual environment below /tmp, where every box has a scratch space of its own."""
+    environment = tmp_path / "environment"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
+    python = environment / "bin" / "python"
+    where = [str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    site = subprocess.run(where, capture_output=True, text=True, check=True).stdout.strip()
+    (Path(site) / "only_there.py").write_text("X = 41")
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.stat().st_uid == os.getuid() and folder != Path("/"):
+            folder.chmod(folder.stat().st_mode | 0o055)
+    source = (
+        "from sandboxes import Program\n"
+        "from sandboxes.local import LocalSandbox\n"
+        "with LocalSandbox(workers=1) as box:\n"
+        "    print(box.run(Program.python('import only_there; print(only_there.X)')).stdout)\n"
+    )
+    root = Path(__file__).resolve().parents[1]
+    done = subprocess.run([str(python), "-c", source], capture_output=True, text=True, cwd=root, check=False)
+    assert done.stdout.strip() == "b'41\\n'", done.stderr[-500:]

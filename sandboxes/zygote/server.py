@@ -49,6 +49,8 @@ REAL_TIME_FACTOR: Final = 20
 MOUNTABLE: Final = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin")
 ETC_FILES: Final = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/mime.types")
 DEVICES: Final = ("null", "zero", "full", "random", "urandom")
+PRIVATE_FOLDERS: Final = ("/tmp/", "/var/tmp/", "/dev/", "/proc/")
+MOVED: Final = "/moved"
 UNPRIVILEGED: Final = 65534
 _NANOSECONDS: Final = 1_000_000_000
 
@@ -75,12 +77,16 @@ def _bind(new: str, path: str) -> None:
     kernel.mount(path, target, None, kernel.MS_BIND | kernel.MS_REC)
 
 
-def _build_root(read_only: list[str]) -> None:
-    """A tmpfs with bind mounts of what programs may read becomes /, read-only, and the old root is gone."""
+def _build_root(read_only: list[str]) -> dict[str, str]:
+    """A tmpfs with bind mounts of what programs may read becomes /, read-only, and the old root is gone.
+
+    Returns where a tree stands now that lay in a folder which boxes have to themselves (a virtual environment in /tmp).
+    """
     kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
     new = "/tmp"
-    # what lies below /tmp on the host would vanish under the new root: hold it by descriptor
-    held = [(path, os.open(path, os.O_PATH)) for path in read_only if path.startswith("/tmp/")]
+    moved = {path: f"{MOVED}/{number}" for number, path in enumerate(read_only) if path.startswith(PRIVATE_FOLDERS)}
+    # below /tmp it would vanish under the new root: hold it by descriptor
+    held = {path: os.open(path, os.O_PATH) for path in moved if os.path.isdir(path)}
     kernel.mount("tmpfs", new, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "size=4m,mode=755")
     for folder in ("etc", "proc", "dev", "tmp", "var", "root"):
         os.mkdir(f"{new}/{folder}", 0o755)
@@ -93,11 +99,11 @@ def _build_root(read_only: list[str]) -> None:
         if os.path.exists(path):
             _bind(new, path)
     for path in read_only:
-        if not os.path.lexists(new + path) and os.path.exists(path):
+        if path not in moved and not os.path.lexists(new + path) and os.path.exists(path):
             _bind(new, path)
-    for path, handle in held:
-        os.makedirs(new + path, exist_ok=True)
-        kernel.mount(f"/proc/self/fd/{handle}", new + path, None, kernel.MS_BIND | kernel.MS_REC)
+    for path, handle in held.items():
+        os.makedirs(new + moved[path], exist_ok=True)
+        kernel.mount(f"/proc/self/fd/{handle}", new + moved[path], None, kernel.MS_BIND | kernel.MS_REC)
         os.close(handle)
     for name in DEVICES:
         _bind(new, f"/dev/{name}")
@@ -118,6 +124,15 @@ def _build_root(read_only: list[str]) -> None:
     kernel.pivot_root(".", ".")  # the old root lies over the new one, at the same place, until it is taken off
     kernel.unmount(".")
     os.chdir("/")
+    return moved
+
+
+def _follow(moved: dict[str, str], path: str) -> str:
+    """`path` where it stands now."""
+    for old in sorted(moved, key=len, reverse=True):
+        if path == old or path.startswith(old + "/"):
+            return moved[old] + path[len(old) :]
+    return path
 
 
 def _map_to_root(process: int, uid: int, gid: int) -> None:
@@ -127,7 +142,7 @@ def _map_to_root(process: int, uid: int, gid: int) -> None:
         os.close(handle)
 
 
-def _enter_namespaces(read_only: list[str]) -> bool:
+def _enter_namespaces(options: dict[str, Any]) -> bool:
     """Puts this process (in fact a child of it, as PID 1) behind the walls. Returns whether /proc is our own.
 
     As root the walls are built first and then root is given up for good: a box must not run as uid 0 of the host, whose
@@ -139,7 +154,7 @@ def _enter_namespaces(read_only: list[str]) -> bool:
     try:
         if uid == 0:
             kernel.unshare(private)
-            _build_root(read_only)
+            moved = _build_root(options["read_only"])
             uid = gid = UNPRIVILEGED
             os.setgroups([])
             os.setresgid(gid, gid, gid)
@@ -151,19 +166,21 @@ def _enter_namespaces(read_only: list[str]) -> bool:
             kernel.unshare(kernel.NEWUSER)
             _map_to_root(process, uid, gid)
             kernel.unshare(private)
-            _build_root(read_only)
+            moved = _build_root(options["read_only"])
         kernel.unshare(kernel.NEWNS | kernel.NEWPID)
     except OSError as error:
         raise _refused("namespaces", error) from None
     os.close(process)
-    parent = os.getpid()
+    options["import_path"] = [_follow(moved, path) for path in options["import_path"]]
+    sys.path[:] = [_follow(moved, path) for path in sys.path]
+    sys.executable = _follow(moved, sys.executable)
+    sys.path_importer_cache.clear()
     child = os.fork()
     if child:
         kernel.close_from(3)
         _, status = os.waitpid(child, 0)
         os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-    del parent
     try:
         flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
         kernel.mount("proc", "/proc", "proc", flags)
@@ -223,7 +240,7 @@ class Server:
         """Builds the walls and imports what is kept warm."""
         options = self.options
         if self.walls == "namespaces":
-            self.own_proc = _enter_namespaces(options["read_only"])
+            self.own_proc = _enter_namespaces(options)
         elif self.walls in ("landlock", "container"):
             kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # no ptrace, no /proc/<zygote>/mem for the boxes' user
             if kernel.landlock_version() > 0 and self.walls == "container":
