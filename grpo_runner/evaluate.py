@@ -230,7 +230,7 @@ def tokens_in_flight(model: Any) -> int:
     heads = getattr(config, "num_attention_heads", None) or 1
     kept = getattr(config, "num_key_value_heads", None) or heads
     width = getattr(config, "head_dim", None) or getattr(config, "hidden_size", 1024) // heads
-    per_token = 2 * getattr(config, "num_hidden_layers", 32) * kept * width * model.dtype.itemsize
+    per_token: int = 2 * getattr(config, "num_hidden_layers", 32) * kept * width * model.dtype.itemsize
     return max(1, min(MAX_TOKENS_IN_FLIGHT, MAX_CACHE_BYTES // per_token))
 
 
