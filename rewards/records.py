@@ -48,6 +48,9 @@ _KNOWN: Final[dict[str, tuple[str, ...]]] = {
     "truncated": ("truncated", "is_truncated", "finish_reason", "finish_reasons"),
 }  # fmt: skip
 FIELDS: Final = tuple(_KNOWN)
+_TESTS_OVER_FIELDS: Final = frozenset({"test", "test_list", "public_test_cases"})
+_WHOLE_ROW: Final = "(the row)"
+"""HumanEval, MBPP and LiveCodeBench spread their tests over several fields; `rewards.code_tests` knows which."""
 
 
 class InputError(ValueError):
@@ -250,7 +253,9 @@ class FieldMap:
 
     def samples(self, row: Row) -> list[Sample]:
         """The samples of one row; several when `completion` takes each element of a list."""
-        found = {name: path.find(row.data) for name, path in self._compiled.items()}
+        found = {name: path.find(row.data) for name, path in self._compiled.items() if path.text != _WHOLE_ROW}
+        if self.paths.get("tests") == _WHOLE_ROW:
+            found["tests"] = _tests_of(row.data)
         completion = found.pop("completion", _ABSENT)
         values = {k: v for k, v in found.items() if v is not _ABSENT}
         path = self._compiled.get("completion")
@@ -330,6 +335,8 @@ def detect_fields(
             paths[name] = fits[0]
     if "completion" not in paths:
         raise InputError(f"no field looks like the completion; the rows have: {shown}; write --map completion=FIELD")
+    if "tests" not in paths and "tests" in needs and _TESTS_OVER_FIELDS & data.keys():
+        paths["tests"] = _WHOLE_ROW
     if "prompt" in paths and paths["prompt"] == paths["completion"]:
         del paths["prompt"]
     for name in sorted(needs - set(paths) - {"completion"}):
@@ -389,6 +396,15 @@ def _completion(value: Any) -> Any:
     if isinstance(value, Mapping):
         return [value]
     return str(value)
+
+
+def _tests_of(data: Mapping[str, Any]) -> Any:
+    from rewards.code_tests.shapes import TestsUnreadable, tests_of_row
+
+    try:
+        return tests_of_row(data)
+    except TestsUnreadable:
+        return None  # judged `invalid`: a row without tests
 
 
 def _tests(value: Any) -> Any:

@@ -156,6 +156,22 @@ def test_a_json_string_can_be_looked_into() -> None:
     assert value_at({"info": '{"a": {"b": [1, 2]}}'}, "json:info.a.b.1") == 2
 
 
+@pytest.mark.parametrize(
+    "tests",
+    [
+        {"test": "def check(candidate):\n    assert candidate(2) == 4\n", "entry_point": "square"},
+        {"test_list": ["assert square(2) == 4", "assert square(3) == 9"]},
+    ],
+)
+def test_tests_spread_over_a_row_are_found(tests: dict[str, Any]) -> None:
+    """HumanEval and MBPP as they are published."""
+    data = {"task_id": "t/1", "prompt": "square a number", "completion": "def square(x):\n    return x * x\n", **tests}
+    fields = detect_fields(data, needs=frozenset({"tests"}))
+    (sample,) = fields.samples(Row("f:1", 1, data))
+    assert sample.tests["kind"] == "asserts"
+    assert "square" in json.dumps(sample.tests)
+
+
 def test_prompts_make_groups() -> None:
     """Equal prompts, equal groups."""
     rows = [{"prompt": p, "completion": "c"} for p in ("x", "y", "x")]
