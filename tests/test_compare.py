@@ -665,6 +665,36 @@ HOSTILE: dict[str, str] = {
 }
 
 
+NESTED = [
+    left * depth + core + right * depth
+    for depth in (15, 16, 17, 40, 59, 60, 61, 119, 120, 121, 300)
+    for left, core, right in [
+        (r"\sqrt{1+", "x", "}"),
+        (r"\frac{1}{1+", "x", "}"),
+        ("(1+", "x", ")^2"),
+        (r"\left(x+\sin\left(", "x", r"\right)\right)"),
+        ("|x+", "x", "|"),
+        (r"\{", "1", r"\}"),
+        ("[1,", "2", "]"),
+        ("(1,", "2", ")"),
+        ("x^{", "2", "}"),
+        (r"\sin(", "x", ")"),
+        ("-(", "x", ")"),
+        ("f(", "x", ")"),
+        (r"\text{", "x", "}"),
+        (r"\lfloor x/2+", "1", r"\rfloor"),
+        (r"\binom{", "5", "}{2}"),
+        (r"\sum_{k=1}^{", "3", "}k"),
+        (r"\begin{pmatrix}", "1", r"\end{pmatrix}"),
+        ("x_{", "1", "}"),
+        (r"\ln ", "x", ""),
+        ("2^", "2", ""),
+        (r"\sqrt", "2", ""),
+        (r"\pm(", "x", ")"),
+    ]
+]  # fmt: skip
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_answer_costs_little_and_is_never_paid(name: str) -> None:
     """Each below 50 ms of CPU in this process, whatever the gold; none is right."""
@@ -720,6 +750,24 @@ def test_neither_sympy_nor_math_verify_nor_eval_is_used_in_this_process() -> Non
     count, bad = _python(script).split()
     assert int(count) > 1500
     assert bad == "0"
+
+
+def test_the_stack_stays_shallow_for_any_text() -> None:
+    """Nesting is bounded by caps and not by the interpreter's limit: 500 frames are enough for whatever is written."""
+    script = (
+        "import sys\n"
+        "from tests.test_compare import HOSTILE, NESTED, decide\n"
+        "from rewards.math_equivalence.compare import equal\n"
+        "from rewards.math_equivalence.readings import Reading\n"
+        "decide('\\\\sqrt{2}', '\\\\sqrt{3}')\n"
+        "sys.setrecursionlimit(500)\n"
+        "texts = [*HOSTILE.values(), *NESTED]\n"
+        "for text in texts:\n"
+        "    for gold in ('5', 'x+\\\\sqrt{2}', text[:2000] + '+1'):\n"
+        "        equal(Reading(gold, 'gold'), Reading(text, 'answer'))\n"
+        "print(len(texts))\n"
+    )
+    assert int(_python(script)) > 200
 
 
 def test_decisions_do_not_depend_on_hash_seeds() -> None:

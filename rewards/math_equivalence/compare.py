@@ -22,6 +22,7 @@ from rewards.math_equivalence.entries import (
     MANY,
     Entries,
     binding,
+    counted,
     declared_apart,
     entries_of,
     folded,
@@ -258,6 +259,8 @@ def _quick(g: Quick, a: Quick, policy: Policy) -> Decision:
         exact, shown, digits = (x, y, a.digits) if a.digits >= 0 else (y, x, g.digits)
         if _is_rounding(Fraction(exact), Fraction(shown), digits, policy):
             return Decision(True, "equal_rounded")
+        if _is_float(Fraction(exact), Fraction(shown), digits):
+            return Decision(True, "equal_rounded")
     as_gold = Decimal10(Fraction(x), g.digits)
     if policy.rounding == "gold_precision" and g.digits >= 0 and _rounds_to(Fraction(y), as_gold):
         return Decision(True, "equal_rounded")
@@ -272,6 +275,23 @@ def _significant(value: Fraction, digits: int) -> int:
 def _rounds_to(value: Fraction, gold: Decimal10) -> bool:
     """Whether a value is the decimal gold within half a unit of its last digit."""
     return bool(abs(value - gold.value) * 2 * Fraction(10) ** gold.digits <= 1)
+
+
+def _is_float(exact: Fraction, shown: Fraction, digits: int) -> bool:
+    """Whether `shown` is what a computer prints for `exact`, a value that no decimal ends: 3.3333333333333335 for 10/3.
+
+    Sixteen or seventeen digits, of which the last one is an artefact of binary fractions.
+    """
+    if _significant(shown, digits) not in (15, 16, 17):
+        return False
+    odd = exact.denominator
+    for prime in (2, 5):
+        while odd % prime == 0:
+            odd //= prime
+    try:
+        return odd != 1 and float(exact) == float(shown)
+    except OverflowError:
+        return False
 
 
 def _is_rounding(exact: Fraction, shown: Fraction, digits: int, policy: Policy) -> bool:
@@ -338,6 +358,10 @@ class _Comparison:
             return self.conditional(g, a)
         if g.op == "build" or a.op == "build":
             g, a = listed(g), listed(a)
+            if g.op != "build" and a.op == "build":
+                a = counted(a)
+            elif a.op != "build" and g.op == "build":
+                g = counted(g)
         if g == a:
             return Decision(True, "equal_structure")
         if g.op in NUMERIC and a.op in NUMERIC:
@@ -356,8 +380,8 @@ class _Comparison:
             found = self.matrices(g, a)
             if found is not None:
                 return found
-        if is_set(g) or is_set(a) or _set_against_interval(g, a):
-            return self.real_sets(g, a)
+        if is_set(g) or is_set(a):
+            return self.real_sets(_joined(g, a), _joined(a, g))
         if (g.op == "rel" and g.value[0] in ("=", "≈", "≡", "~")) or (
             a.op == "rel" and a.value[0] in ("=", "≈", "≡", "~")
         ):
@@ -399,6 +423,8 @@ class _Comparison:
         if (g.op == "dec") != (a.op == "dec") and self.policy.decimal_digits:
             exact, shown, decimal = (x, y, a) if a.op == "dec" else (y, x, g)
             if _is_rounding(Fraction(exact), Fraction(shown), decimal.value.digits, self.policy):
+                return Decision(True, "equal_rounded")
+            if _is_float(Fraction(exact), Fraction(shown), decimal.value.digits):
                 return Decision(True, "equal_rounded")
         if self.policy.rounding == "gold_precision" and g.op == "dec" and _rounds_to(Fraction(y), g.value):
             return Decision(True, "equal_rounded")
@@ -484,6 +510,12 @@ class _Comparison:
             nearest = f.floor(scaled + f.number(Fraction(1, 2)))
             if nearest == whole:
                 return True
+            if _significant(value, digits) in (16, 17):
+                # what a computer prints: 7.0710678118654755 for 5√2, whose last digit is 2
+                unit = f.number(Fraction(abs(value)) / 2**53)
+                off = x - f.number(Fraction(value))
+                if not nearest_only and f.is_real(off) and f.floor(off / unit) in (-1, 0):
+                    return True
             cut = f.floor(scaled)
             return not nearest_only and cut is not None and whole == (cut if cut >= 0 else cut + 1)
 
@@ -951,6 +983,10 @@ class _Comparison:
         if g.op in MANY or has_pm(a):
             return self.many(g, a)
         if aa is None:
+            if is_scalar(g) and set(a.value) == {"="} and all(map(is_scalar, a.args)):
+                # 2x^2-3x+1 = (2x-1)(x-1) states one expression, if it is an identity
+                if all(self.scalar(a.args[0], side)[0] for side in a.args[1:]):
+                    return self.scalars(g, a.args[-1])
             return _NO_TYPE
         found = self.same(g, aa[1])
         return Decision(True, "equal_assignment") if found.equal else found
@@ -975,6 +1011,10 @@ class _Comparison:
 
     def two_equations(self, g: Node, a: Node, ga: Assigned | None, aa: Assigned | None) -> Decision:
         found = _NO_TYPE
+        if has_pm(g) or has_pm(a):
+            curves = _curves(g), _curves(a)
+            if curves[0] is not None and curves[1] is not None and self.unordered(*curves).equal:
+                return Decision(True, "equal_equation")
         if ga is not None and aa is not None:
             one, other = ga, aa
             renamed = other[1]
@@ -1099,6 +1139,11 @@ class _Comparison:
                 if one.op == "tuple" and has_pm(one) and (points := expand(one)) is not None:
                     opened = Node("list", tuple(points), ",")
                     g, a = (opened, a) if one is g else (g, opened)
+        curves = _curves(g), _curves(a)
+        if curves[0] is not None and curves[1] is not None and max(map(len, curves)) > 1:
+            found = self.unordered(*curves)
+            if found.equal:
+                return Decision(True, "equal_equation")
         left, right = entries_of(g), entries_of(a)
         if left is None or right is None:
             return _NO_TYPE
@@ -1249,6 +1294,14 @@ class _Comparison:
 _TURN: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!=", "≈": "≈", "~": "~", "≡": "≡"}
 
 
+def _curves(node: Node) -> list[Node] | None:
+    """The equations of a list, ± written out: `x-y=0 or x+y=3`, `2x \\pm y = 0`; None for anything else."""
+    parts = list(node.args) if node.op == "list" else [node]
+    if not all(n.op == "rel" and n.value == ("=",) for n in parts):
+        return None
+    return expand_all(parts)
+
+
 def _radians(node: Node) -> bool:
     return bool(node.value.dimension == (("rad", 1),))
 
@@ -1338,8 +1391,11 @@ def _is_inequality(node: Node) -> bool:
     return node.op == "list" and any(_is_inequality(a) for a in node.args)
 
 
-def _set_against_interval(g: Node, a: Node) -> bool:
-    return False
+def _joined(node: Node, other: Node) -> Node:
+    """`(-∞,-1) and (1,∞)` against one set of numbers: the intervals of a list are a union."""
+    if node.op == "list" and other.op != "list" and all(n.op == "interval" for n in node.args):
+        return Node("union", node.args)
+    return node
 
 
 def _without_name(node: Node, other: Node) -> Node:

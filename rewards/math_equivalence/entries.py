@@ -188,6 +188,15 @@ def listed(node: Node) -> Node:
     return node
 
 
+def counted(node: Node) -> Node:
+    """`{kπ : k ∈ Z}` as the family kπ with k an integer; the tree as it was when it is no such set."""
+    body, condition = node.args
+    whole = condition.op == "rel" and condition.value == ("in",) and condition.args[1].op == "numset"
+    if whole and condition.args[1].value[0] in "ZN" and condition.args[0].op == "sym" and body != condition.args[0]:
+        return Node("where", (body,), "integer")
+    return node
+
+
 def integer_words(words: str) -> bool:
     low = words.lower()
     return any(w in low for w in ("integer", "numset:z", "numset:n", "in z", "in n", "whole", "natural"))

@@ -67,7 +67,7 @@ _OPENERS: Final = {"(": ")", "[": "]", "{": "}", "\\{": "\\}", "⟨": "⟩", "�
 class _Parser:
     """Recursive descent with implicit products. `comma` says what `1,234` is: `thousands`, `list` or `decimal`."""
 
-    __slots__ = ("bars", "comma", "depth", "floor", "i", "open", "toks", "unit_letters")
+    __slots__ = ("bars", "comma", "depth", "i", "open", "toks", "unit_letters")
 
     def __init__(self, toks: list[Token], comma: str, unit_letters: str = "") -> None:
         self.unit_letters = unit_letters
@@ -79,7 +79,6 @@ class _Parser:
         self.bars = 0
         self.open: list[str] = []
         self.comma = comma
-        self.floor = 0
 
     # ---- small helpers
 
@@ -2262,7 +2261,6 @@ def _reparse(toks: list[Token], comma: str) -> Node | None:
         return None
     try:
         parser = _Parser(list(toks), comma)
-        parser.floor = 1
         return parser.document()
     except (Problem, _Prose):
         return None
@@ -2573,6 +2571,7 @@ def parse(text: str, comma: str = "auto", unit_letters: str = "") -> Node:
         del toks[0]
     if not toks:
         raise Problem("empty", "nothing is written")
+    size = len(toks)
     outer = _outer_braces(toks)
     if outer:
         toks = toks[outer:-outer]
@@ -2588,7 +2587,7 @@ def parse(text: str, comma: str = "auto", unit_letters: str = "") -> Node:
     if option is not None:
         return option
     node = _read(toks, comma, unit_letters)
-    if len(toks) > MAX_DEPTH and _too_deep(node):
+    if size > MAX_DEPTH and _too_deep(node):
         raise Problem("over_limit", f"deeper than {MAX_DEPTH}")
     if node.op == "list" and not node.args:
         raise Problem("empty", "nothing is written")

@@ -14,9 +14,13 @@ MAX_EXPANSION: Final = 64
 
 def has_pm(node: Node) -> bool:
     """Whether ± stands anywhere in the tree."""
-    if node.op in ("pm", "mp"):
-        return True
-    return bool(node.args) and any(has_pm(a) for a in node.args)
+    stack = [node]
+    while stack:
+        n = stack.pop()
+        if n.op == "pm" or n.op == "mp":
+            return True
+        stack.extend(n.args)
+    return False
 
 
 def expand(node: Node) -> list[Node] | None:
@@ -58,7 +62,13 @@ def expand_all(values: Sequence[Node]) -> list[Node] | None:
 
 
 def _has_mp(node: Node) -> bool:
-    return node.op == "mp" or any(_has_mp(a) for a in node.args)
+    stack = [node]
+    while stack:
+        n = stack.pop()
+        if n.op == "mp":
+            return True
+        stack.extend(n.args)
+    return False
 
 
 def _with_sign(node: Node, sign: int) -> Node:

@@ -46,7 +46,7 @@ from typing import Any, Final, NamedTuple
 MAX_CHARS: Final = 11_000
 """Longest text the grammar reads. Plain digit strings of any length are compared before it."""
 MAX_TOKENS: Final = 11_000
-MAX_DEPTH: Final = 160
+MAX_DEPTH: Final = 120
 """Deepest tree. Redundant brackets do not count: `((((5))))` is as deep as `5`."""
 MAX_DIGITS: Final = 4_000
 """Most digits of one number literal; Python's own `int(str)` is quadratic and refuses above 4,300."""
