@@ -18,6 +18,7 @@ import hashlib
 import io
 import json
 import os
+import py_compile
 import random
 import shutil
 import socket
@@ -199,6 +200,21 @@ def _add_package(tar: tarfile.TarFile, where: str) -> None:
         _add_folder(tar, f"{where}/{folder.relative_to(_PACKAGE)}".removesuffix("/."))
     for path in sorted(_PACKAGE.rglob("*.py")):
         _add_bytes(tar, f"{where}/{path.relative_to(_PACKAGE)}", path.read_bytes())
+    for folder in folders:
+        _add_folder(tar, f"{where}/{folder.relative_to(_PACKAGE)}/__pycache__".replace("/./", "/"))
+    with tempfile.TemporaryDirectory() as made:
+        # the image is read-only, so what is not compiled now is compiled at every start
+        for number, path in enumerate(sorted(_PACKAGE.rglob("*.py"))):
+            compiled = py_compile.compile(
+                str(path),
+                f"{made}/{number}",
+                doraise=True,
+                invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
+            )
+            place = (
+                path.parent.relative_to(_PACKAGE) / "__pycache__" / f"{path.stem}.{sys.implementation.cache_tag}.pyc"
+            )
+            _add_bytes(tar, f"{where}/{place}", Path(str(compiled)).read_bytes())
 
 
 class _Image:

@@ -25,9 +25,6 @@ that data cannot carry. Either way the comparison on this side is made on exact 
 from __future__ import annotations
 
 import collections
-import datetime
-import decimal
-import fractions
 import json
 import math
 import sys
@@ -380,6 +377,8 @@ def decode(encoded: Any, *, resolve: Callable[[Handle], Any] | None = None) -> A
 
 def _decimal(text: str) -> Any:
 
+    import decimal
+
     try:
         return decimal.Decimal(text)
     except decimal.InvalidOperation:
@@ -387,6 +386,7 @@ def _decimal(text: str) -> Any:
 
 
 def _fraction(numerator: int, denominator: int) -> Any:
+    import fractions
 
     if denominator == 0 or max(numerator.bit_length(), denominator.bit_length()) > 100_000:
         raise ValueError("a fraction without a sensible denominator")  # gcd of huge numbers is quadratic
@@ -402,6 +402,8 @@ def _text(item: Any) -> str:
 def _decode_moment(kind: str, parts: list[Any]) -> Any:
     if not all(type(part) is int for part in parts):
         raise ValueError("a date of something other than ints")
+
+    import datetime
 
     if kind == "timedelta":
         return datetime.timedelta(microseconds=parts[0])

@@ -164,6 +164,7 @@ def mark() -> str:
 
 BOOT: Final = """\
 import sys
+sys.dont_write_bytecode = False
 package = type(sys)("sandboxes")
 package.__path__ = [sys.argv[3] + "/sandboxes"]
 sys.modules["sandboxes"] = package
