@@ -208,6 +208,7 @@ def _add_package(tar: tarfile.TarFile, where: str) -> None:
             compiled = py_compile.compile(
                 str(path),
                 f"{made}/{number}",
+                dfile=f"{where}/{path.relative_to(_PACKAGE)}",
                 doraise=True,
                 invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
             )

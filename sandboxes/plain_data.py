@@ -376,7 +376,6 @@ def decode(encoded: Any, *, resolve: Callable[[Handle], Any] | None = None) -> A
 
 
 def _decimal(text: str) -> Any:
-
     import decimal
 
     try:
