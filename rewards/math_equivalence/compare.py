@@ -362,6 +362,8 @@ class _Comparison:
                 a = counted(a)
             elif a.op != "build" and g.op == "build":
                 g = counted(g)
+            if g.op == "where" or a.op == "where":
+                return self.conditional(g, a)
         if g == a:
             return Decision(True, "equal_structure")
         if g.op in NUMERIC and a.op in NUMERIC:
@@ -382,8 +384,8 @@ class _Comparison:
                 return found
         if is_set(g) or is_set(a):
             return self.real_sets(_joined(g, a), _joined(a, g))
-        if (g.op == "rel" and g.value[0] in ("=", "≈", "≡", "~")) or (
-            a.op == "rel" and a.value[0] in ("=", "≈", "≡", "~")
+        if (g.op == "rel" and g.value[0] in ("=", "≈", "≡", "~", "->")) or (
+            a.op == "rel" and a.value[0] in ("=", "≈", "≡", "~", "->")
         ):
             return self.equations(g, a)
         if "call" in (g.op, a.op) and "tuple" in (g.op, a.op):
@@ -1162,6 +1164,8 @@ class _Comparison:
         elif left.names and right.names:
             values_l, values_r = folded(left, right.values), folded(right, left.values)
         if any(n == DOTS for n in (*values_l, *values_r)):
+            if len(values_l) == len(values_r) == 1:
+                return _NO_TYPE  # dots alone
             found = (
                 self.ordered(values_l, values_r) if len(values_l) == len(values_r) else Decision(False, "count_differs")
             )
@@ -1297,7 +1301,7 @@ _TURN: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!="
 def _curves(node: Node) -> list[Node] | None:
     """The equations of a list, ± written out: `x-y=0 or x+y=3`, `2x \\pm y = 0`; None for anything else."""
     parts = list(node.args) if node.op == "list" else [node]
-    if not all(n.op == "rel" and n.value == ("=",) for n in parts):
+    if not all(n.op == "rel" and n.value in (("=",), ("≡",)) for n in parts):
         return None
     return expand_all(parts)
 

@@ -48,9 +48,11 @@ def assignment(node: Node) -> Assigned | None:
     """
     if node.op == "label":
         return Node("text", (), node.value), node.args[0]
+    if node.op == "rel" and node.value == ("->",) and node.args[0].op == "sym" and is_scalar(node.args[1]):
+        return Node("call", (node.args[0],), "f"), node.args[1]  # x ↦ x^2
     if node.op != "rel" or node.value[0] not in ("=", "≈", "≡", "~"):
         return None
-    if any(s not in ("=", "≈", "~", "in") for s in node.value):
+    if any(s not in ("=", "≈", "≡", "~", "in") for s in node.value):
         return None
     sides = list(node.args)
     if node.value[-1] == "in":
@@ -80,6 +82,10 @@ def is_name(node: Node) -> bool:
         return True
     if op == "const":
         return bool(node.value == "e")
+    if op in ("inter", "union", "minus"):
+        return all(is_name(a) for a in node.args)  # A ∩ B
+    if op == "call" and node.value in ("P", "Pr", "n", "N"):
+        return True  # P(A ∩ B), P(X = 2)
     if op == "call":
         return all(a.op in ("sym", "num", "mul", "call") or is_scalar(a) for a in node.args) and (
             len(node.args) > 1 or node.args[0].op != "add" or node.value in ("P", "f", "g", "E", "F", "S", "T", "N")
