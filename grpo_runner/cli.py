@@ -62,6 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _train_parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="grpo-run",
+        usage="grpo-run [--reward EXPRESSION] [--config FILE] [--preset NAME] [--dry-run] [option ...]",
         allow_abbrev=False,
         description="Train with GRPO on a reward expression. With nothing else named, the bundled starter model "
         "learns generated arithmetic on the CPU, offline, in a minute.",
@@ -92,7 +93,12 @@ def _load(given: dict[str, Any]) -> RunConfig:
 def _plan(words: Sequence[str]) -> int:
     from grpo_runner import memory
 
-    parser = _Parser(prog="grpo-run plan", allow_abbrev=False, description="GPU memory of a run, without its weights.")
+    parser = _Parser(
+        prog="grpo-run plan",
+        usage="grpo-run plan [option ...]",
+        allow_abbrev=False,
+        description="GPU memory of a run, without its weights.",
+    )
     _add_sources(parser)
     parser.add_argument("--gpu-memory", default="", metavar="SIZE", help="such as 24GB (default: an A100 80 GB)")
     parser.add_argument("--json", action="store_true", help="as one JSON object")
@@ -217,6 +223,7 @@ def _train(words: Sequence[str]) -> int:
 def _eval(words: Sequence[str]) -> int:
     parser = _Parser(
         prog="grpo-run eval",
+        usage="grpo-run eval [option ...]",
         allow_abbrev=False,
         description="Held-out accuracy of a model: greedy, pass@1, pass@k, maj@k, each with a 95% bootstrap interval.",
     )
@@ -238,6 +245,7 @@ def _difficulty(words: Sequence[str]) -> int:
 
     parser = _Parser(
         prog="grpo-run difficulty",
+        usage="grpo-run difficulty [option ...]",
         allow_abbrev=False,
         description="The share of right answers per question, as a column: by asking the model, or from rows that "
         "`rewards score` has already judged. Train on a band of it with --difficulty 0.1..0.9.",

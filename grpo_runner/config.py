@@ -449,17 +449,22 @@ def leaves(model: type[BaseModel] = RunConfig, prefix: str = "") -> Iterator[tup
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """One flag per setting; values stay text (pydantic converts and names faults), absent ones stay absent."""
+    groups: dict[str, argparse._ArgumentGroup] = {}
     for key, flag, info in leaves():
+        section = key.rpartition(".")[0]
+        if section not in groups:
+            groups[section] = parser.add_argument_group(f"[{section}]" if section else "the run")
+        group = groups[section]
         shown = "" if info.default is None or info.default == [] else f" (default {info.default})"
         help_text = f"{info.description}{shown}".replace("%", "%%")
         if info.annotation is bool or bool in typing.get_args(info.annotation):
-            parser.add_argument(
+            group.add_argument(
                 flag, dest=key, action=argparse.BooleanOptionalAction, default=argparse.SUPPRESS, help=help_text
             )
         elif typing.get_origin(info.annotation) is list:
-            parser.add_argument(flag, dest=key, nargs="+", metavar="NAME", default=argparse.SUPPRESS, help=help_text)
+            group.add_argument(flag, dest=key, nargs="+", metavar="NAME", default=argparse.SUPPRESS, help=help_text)
         else:
-            parser.add_argument(flag, dest=key, metavar=_shape(info), default=argparse.SUPPRESS, help=help_text)
+            group.add_argument(flag, dest=key, metavar=_shape(info), default=argparse.SUPPRESS, help=help_text)
 
 
 def _shape(info: FieldInfo) -> str:
