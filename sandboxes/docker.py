@@ -14,6 +14,7 @@ Two-box judging takes two containers, so a solution and its tests never share on
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import io
 import json
@@ -101,6 +102,7 @@ def connect(base_url: str | None = None) -> Any:
 # --- the image --------------------------------------------------------------------------------------------------------
 
 
+@functools.cache
 def package_digest() -> str:
     """A digest of the code that runs inside, so that an image and its client always match."""
     digest = hashlib.sha256()
