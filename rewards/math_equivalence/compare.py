@@ -985,10 +985,10 @@ class _Comparison:
         if g.op in MANY or has_pm(a):
             return self.many(g, a)
         if aa is None:
-            if is_scalar(g) and set(a.value) == {"="} and all(map(is_scalar, a.args)):
-                # 2x^2-3x+1 = (2x-1)(x-1) states one expression, if it is an identity
-                if all(self.scalar(a.args[0], side)[0] for side in a.args[1:]):
-                    return self.scalars(g, a.args[-1])
+            chain = is_scalar(g) and set(a.value) == {"="} and all(map(is_scalar, a.args))
+            # 2x^2-3x+1 = (2x-1)(x-1) states one expression, if it is an identity
+            if chain and all(self.scalar(a.args[0], side)[0] for side in a.args[1:]):
+                return self.scalars(g, a.args[-1])
             return _NO_TYPE
         found = self.same(g, aa[1])
         return Decision(True, "equal_assignment") if found.equal else found
@@ -1014,8 +1014,8 @@ class _Comparison:
     def two_equations(self, g: Node, a: Node, ga: Assigned | None, aa: Assigned | None) -> Decision:
         found = _NO_TYPE
         if has_pm(g) or has_pm(a):
-            curves = _curves(g), _curves(a)
-            if curves[0] is not None and curves[1] is not None and self.unordered(*curves).equal:
+            ours, theirs = _curves(g), _curves(a)
+            if ours is not None and theirs is not None and self.unordered(ours, theirs).equal:
                 return Decision(True, "equal_equation")
         if ga is not None and aa is not None:
             one, other = ga, aa
@@ -1141,9 +1141,9 @@ class _Comparison:
                 if one.op == "tuple" and has_pm(one) and (points := expand(one)) is not None:
                     opened = Node("list", tuple(points), ",")
                     g, a = (opened, a) if one is g else (g, opened)
-        curves = _curves(g), _curves(a)
-        if curves[0] is not None and curves[1] is not None and max(map(len, curves)) > 1:
-            found = self.unordered(*curves)
+        ours, theirs = _curves(g), _curves(a)
+        if ours is not None and theirs is not None and max(len(ours), len(theirs)) > 1:
+            found = self.unordered(ours, theirs)
             if found.equal:
                 return Decision(True, "equal_equation")
         left, right = entries_of(g), entries_of(a)

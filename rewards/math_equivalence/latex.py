@@ -51,6 +51,7 @@ from rewards.math_equivalence.vocabulary import (
     NEGATIONS,
     OR_WORDS,
     QUALIFIERS,
+    SCALES,
     TRUE_WORDS,
     UNDEFINED_PHRASES,
     number_words,
@@ -67,7 +68,7 @@ _OPENERS: Final = {"(": ")", "[": "]", "{": "}", "\\{": "\\}", "⟨": "⟩", "�
 class _Parser:
     """Recursive descent with implicit products. `comma` says what `1,234` is: `thousands`, `list` or `decimal`."""
 
-    __slots__ = ("bars", "comma", "depth", "i", "open", "toks", "unit_letters")
+    __slots__ = ("bars", "comma", "depth", "i", "integrals", "open", "toks", "unit_letters")
 
     def __init__(self, toks: list[Token], comma: str, unit_letters: str = "") -> None:
         self.unit_letters = unit_letters
@@ -77,6 +78,7 @@ class _Parser:
         self.toks.extend(ENDS)
         self.i = 0
         self.bars = 0
+        self.integrals = 0
         self.open: list[str] = []
         self.comma = comma
 
@@ -958,6 +960,9 @@ class _Parser:
             if inner.kind in ("w", "W") and after.text == "}" and inner.text.lower() in ("th", "st", "nd", "rd"):
                 self.i += 3
                 return node
+            if inner.kind == "W" and inner.text == "o" and after.text == "}" and exact_of(node) is not None:
+                self.i += 3
+                return self.degrees(node)  # 60^{\\text{o}}
             if inner.kind == "o" and inner.text == "}":
                 self.i += 2
                 return node
@@ -1037,7 +1042,7 @@ class _Parser:
         self.fail("a subscript here")
 
     def base_of(self) -> int | None:
-        name = self.script_text().lower()
+        name = self.script_text().lower().strip("()").removeprefix("base").strip("()- ")
         if name.isdigit() and len(name) < 4:
             return int(name)
         return BASE_WORDS.get(name)
@@ -1215,7 +1220,12 @@ class _Parser:
         if following.kind == "o" and following.text in ("-", "+"):
             sign = self.signs()
             return Node("money", (_signed(sign, self.factor()),), token.text)
-        return Node("money", (self.factor(),), token.text)
+        amount = self.factor()
+        scale = self.toks[self.i]
+        if scale.kind in ("w", "W") and scale.text.lower() in ("thousand", "million", "billion", "trillion"):
+            self.i += 1
+            amount = tree.mul([amount, Node("num", (), SCALES[scale.text.lower()])])
+        return Node("money", (amount,), token.text)
 
     def number(self) -> Node:
         """number := digits with thousands separators, a decimal point or comma, repeating digits, an exponent"""
@@ -1570,6 +1580,8 @@ class _Parser:
                 return inner
             if name == "overline" and exact_of(inner) is None:
                 return Node("fn", (inner,), "overline")
+            if name in ("vec", "overrightarrow") and inner.op == "mul" and all(n.op == "sym" for n in inner.args):
+                return Node("sym", (), "vec:" + "".join(n.value for n in inner.args))  # one vector from A to B
             return Node("opaque", (inner,), _ACCENTS.get(name, name))
         if name in ("overset", "underset", "stackrel"):
             self.argument()
@@ -1617,7 +1629,9 @@ class _Parser:
         if name in ("bigcup", "bigcap", "lim", "limsup", "liminf"):
             body = self.term()
         else:
+            self.integrals += 1
             body = self.sum()
+            self.integrals -= 1
         return Node("opaque", tuple(n for n in (body, lower, upper) if n is not None), name)
 
     def function(self, name: str) -> Node:
@@ -1640,6 +1654,8 @@ class _Parser:
         if primes:
             self.fail("a primed function")
         token = self.toks[self.i]
+        if name in ("max", "min") and token.kind == "r" and base is None and exponent is None:
+            return Node("sym", (), name)  # \\max = 12
         args: tuple[Node, ...]
         if (token.kind == "o" and token.text in ("(", "|(", "[")) or (token.kind == "o" and token.text == "{"):
             if token.text == "{":
@@ -1676,6 +1692,8 @@ class _Parser:
         while True:
             token = self.toks[self.i]
             kind = token.kind
+            if self.integrals and kind in ("w", "W") and token.text[0] == "d" and len(token.text) < 3:
+                break  # the dx of an integral is no factor of an argument
             if kind in ("n", "s", "k", "N") or (kind == "c" and token.text in ("frac", "sqrt", "binom")):
                 if kind == "n" and self.toks[self.i - 1].kind == "n":
                     break
@@ -2524,6 +2542,18 @@ def _spaced_numbers(toks: list[Token]) -> Node | None:
     return Node("seq", tuple(numbers))
 
 
+def _trimmed(toks: list[Token]) -> list[Token]:
+    """Without the punctuation around an answer: a full stop, a comma, a stray backslash."""
+    start, end = 0, len(toks)
+    while end and (toks[end - 1].kind in (",", "q") or toks[end - 1].text in (".", "\\", "\\\\", "-->")):
+        end -= 1
+    while start < end and (toks[start].kind in (",", "q") or toks[start].text in (":", ".")):
+        start += 1
+    if start == end:
+        raise Problem("empty", "nothing is written")
+    return toks[start:end]
+
+
 def _outer_braces(toks: list[Token]) -> int:
     """How many pairs of braces wrap the whole text, as `\\boxed` leaves them; one pass."""
     size = len(toks)
@@ -2564,19 +2594,11 @@ def parse(text: str, comma: str = "auto", unit_letters: str = "") -> Node:
     if "<sup>" in text or "<sub>" in text:
         for a, b in (("<sup>", "^{"), ("</sup>", "}"), ("<sub>", "_{"), ("</sub>", "}")):
             text = text.replace(a, b)
-    toks = tokens(fold_unicode(text))
-    while toks and (toks[-1].kind in (",", "q") or toks[-1].text in (".", "\\", "\\\\", "-->")):
-        toks.pop()
-    while toks and (toks[0].kind in (",", "q") or toks[0].text in (":", ".")):
-        del toks[0]
-    if not toks:
-        raise Problem("empty", "nothing is written")
+    toks = _trimmed(tokens(fold_unicode(text)))
     size = len(toks)
     outer = _outer_braces(toks)
     if outer:
-        toks = toks[outer:-outer]
-        if not toks:
-            raise Problem("empty", "nothing is written")
+        toks = _trimmed(toks[outer:-outer])
     brackets = 0
     for token in toks:
         if token.kind == "o" and token.text in ("(", "{", "[", "\\{"):

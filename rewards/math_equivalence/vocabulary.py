@@ -172,7 +172,8 @@ OR_WORDS: Final = _words("or oder ou или 或 或者 または")
 QUALIFIERS: Final = _words("for where with when whenever if such given since provided assuming as while wherein")
 FILLERS: Final = _words(
     "only approximately about exactly roughly around the a an answer is are be equals equal final value values result "
-    "so therefore thus hence solution solutions total of to both we get have all set"
+    "so therefore thus hence solution solutions total of to both we get have all set interval intervals point points "
+    "origin vertex coordinates"
 )
 """Words that may stand before an answer without changing it."""
 NEGATIONS: Final = _words("not no never isn't neither nor cannot don't doesn't except without than")
