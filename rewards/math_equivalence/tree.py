@@ -43,9 +43,9 @@ import math
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
-MAX_CHARS: Final = 11_000
+MAX_CHARS: Final = 10_200
 """Longest text the grammar reads. Plain digit strings of any length are compared before it."""
-MAX_TOKENS: Final = 11_000
+MAX_TOKENS: Final = 10_200
 MAX_DEPTH: Final = 120
 """Deepest tree. Redundant brackets do not count: `((((5))))` is as deep as `5`."""
 MAX_DIGITS: Final = 4_000
