@@ -26,7 +26,7 @@ from typing import Any
 from datasets_cards import arithmetic
 
 ROOT = Path(__file__).resolve().parents[2]
-K = 4
+K = 2
 
 
 def carries(row: dict[str, str]) -> bool:
