@@ -390,6 +390,10 @@ class _Comparison:
             return self.equations(g, a)
         if "call" in (g.op, a.op) and "tuple" in (g.op, a.op):
             return self.points(g, a)
+        if "bracket" in (g.op, a.op) and is_scalar(g) != is_scalar(a):
+            g, a = _gauss(g, a), _gauss(a, g)
+            if is_scalar(g) and is_scalar(a):
+                return self.scalars(g, a)
         if g.op in MANY or a.op in MANY or has_pm(g) or has_pm(a):
             if "mul" in (g.op, a.op) and (letters := _letters_of(g)) is not None and letters == _letters_of(a):
                 return Decision(True, "equal_choice")
@@ -1393,6 +1397,23 @@ def _is_inequality(node: Node) -> bool:
     if node.op == "rel":
         return any(s in ("<", "<=", ">", ">=", "!=") for s in node.value)
     return node.op == "list" and any(_is_inequality(a) for a in node.args)
+
+
+def _gauss(node: Node, other: Node) -> Node:
+    """`[n/2]` where the other side has floors: Gauss's bracket."""
+    if node.op == "bracket" and len(node.args) == 1 and traits(node.args[0]).alone and _has_floor(other):
+        return Node("floor", node.args)
+    return node
+
+
+def _has_floor(node: Node) -> bool:
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        if one.op in ("floor", "ceil"):
+            return True
+        waiting.extend(one.args)
+    return False
 
 
 def _joined(node: Node, other: Node) -> Node:

@@ -56,6 +56,8 @@ def quick_number(text: str) -> Quick | None:
     value: Exact
     if whole is not None:
         if not whole.isdigit():
+            if whole[0] == "0":
+                return None  # 0,125 is a decimal, no thousands
             whole = whole.replace("{,}", "").replace(",\\!", "").replace(",", "")
         if frac is None:
             value = int(whole)

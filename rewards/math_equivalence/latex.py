@@ -1403,6 +1403,8 @@ class _Parser:
                 return self.decimal_comma(text)
             if self.comma == "list":
                 return None
+            if text == "0" and len(self.toks[self.i + size].text) == 3 and self.toks[self.i + size + 1].kind != ",":
+                return self.decimal_comma(text)  # 0,125
         digits = text
         j = self.i
         while True:

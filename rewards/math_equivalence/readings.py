@@ -118,6 +118,8 @@ class Reading:
 
     def _may_be_decimal(self) -> bool:
         """One comma in all, or semicolons between the values: `0,75` and `(0,5; 1,5)`, but not `-1,0,1`."""
+        if _decimal_comma_unit(self.text):
+            return True
         if self.role == "gold" and not _decimal_comma_gold(self.text):
             return False
         return ";" in self.text or (self.text.count(",") == 1 and not any(c in self.text for c in "([{"))
@@ -204,6 +206,15 @@ def _is_placeholder(node: Node) -> bool:
         and any(w in PLACEHOLDER_WORDS for w in words)
         and not (len(words) == 1 and words[0] in ("above", "below", "various", "unknown"))
     )
+
+
+def _decimal_comma_unit(text: str) -> bool:
+    """`2,5\\text{ kg}`, `99,9\\%`: digits, a comma, digits other than three, and a unit behind them."""
+    whole, _, rest = text.strip().strip("$").lstrip("-").partition(",")
+    tail = rest.lstrip("0123456789")
+    size = len(rest) - len(tail)
+    unit = tail.lstrip(" ~\\,").startswith(("text", "mathrm", "%", "€", "°", "^\\circ", "^{\\circ", "kg", "km", "cm"))
+    return whole.isdigit() and size not in (0, 3) and unit and "," not in tail and not any(c.isdigit() for c in tail)
 
 
 def _decimal_comma_gold(text: str) -> bool:
