@@ -734,6 +734,12 @@ def test_other_languages_take_stdin_tests(language: str, local: Sandbox) -> None
     assert broken.reason == ("compile_error" if language in ("c", "c++") else "runtime_error")
 
 
+def test_an_expected_output_of_megabytes_can_be_printed(local: Sandbox) -> None:
+    """The output limit is counted from what is expected."""
+    tests = {"kind": "stdio", "cases": [{"input": "20000000", "output": "x" * 20_000_000}]}
+    assert verdict(local, tests, "import sys\nsys.stdout.write('x' * int(input()))").score == 1.0
+
+
 def test_a_returned_dict_of_colliding_keys_costs_nothing(local: Sandbox) -> None:
     """Multiples of 2**61-1 share one hash: building a dict of them here would take minutes."""
     program = (

@@ -128,6 +128,46 @@ os.chmod({str(host)!r}, 0o777)
         host.unlink()
 
 
+def test_no_datagram_leaves_a_box(tmp_path: Path) -> None:
+    """A datagram socket of a pair can be pointed at any address: a socket file of the host, a name in its namespace."""
+    import socket
+
+    source = (
+        "import socket\n"
+        "for kind in (socket.SOCK_DGRAM, socket.SOCK_RAW):\n"
+        "    try:\n"
+        "        one, two = socket.socketpair(socket.AF_UNIX, kind)\n"
+        "    except OSError:\n"
+        "        continue\n"
+        "    for address in ADDRESSES:\n"
+        "        for send in (lambda: one.sendto(b'out', address), lambda: two.connect(address) or two.send(b'out')):\n"
+        "            try:\n"
+        "                send()\n"
+        "            except OSError:\n"
+        "                pass\n"
+        "print('done')\n"
+    )
+    addresses = [str(tmp_path / "listener"), f"\0datagram-{os.getpid()}"]
+    listeners = [socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) for _ in addresses]
+    try:
+        for listener, address in zip(listeners, addresses, strict=True):
+            listener.bind(address)
+            listener.setblocking(False)
+        for tier in ("namespaces", "landlock"):
+            with LocalSandbox(workers=1, tier=tier) as sandbox:
+                try:
+                    execution = sandbox.run(_python(f"ADDRESSES = {addresses!r}\n{source}"), QUICK)
+                except SandboxError:
+                    continue
+            assert execution.stdout == b"done\n"
+            for listener in listeners:
+                with pytest.raises(BlockingIOError):
+                    listener.recv(10)
+    finally:
+        for listener in listeners:
+            listener.close()
+
+
 def test_landlock_leaves_no_scratch_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Folders without permissions included."""
     if not kernel.landlock_version():

@@ -52,6 +52,8 @@ WALL_SLACK_SECONDS: Final = 2.0
 """How much longer than its CPU limit a program may take where the task names no wall limit."""
 JUDGE_VALUE_BYTES: Final = 256 * 1024 * 1024
 """Size of one value between the two boxes of the judge; what comes to this process has the smaller `Limits` default."""
+OUTPUT_BYTES: Final = 16 * 1024 * 1024
+"""What a program may print beyond twice the expected output, where the task names no limit."""
 MAX_PARTS_TESTS: Final = 500
 """Most tests listed one by one in a verdict's parts; the counts are always there."""
 
@@ -368,7 +370,10 @@ class CodeTests(Verifier[CodeTestsParams]):
         files = {entry: source.encode("utf-8", "replace")}
         for test, (_, case) in enumerate(cases):
             program = Program(files, entry, language, stdin=case.input.encode("utf-8", "replace"))
-            execution = sandbox.run(program, limits)
+            room = limits
+            if "output_bytes" not in tests.limits:  # what is expected can be printed, and a log beside it
+                room = replace(limits, output_bytes=OUTPUT_BYTES + 2 * len(case.output.encode("utf-8", "replace")))
+            execution = sandbox.run(program, room)
             if execution.exit is Exit.SANDBOX_ERROR:
                 return _failed_sandbox(findings, execution)
             if execution.exit is not Exit.OK:

@@ -13,6 +13,9 @@ from __future__ import annotations
 
 import ast
 import builtins
+import decimal
+import fractions
+import functools
 import math
 import operator
 import symtable
@@ -673,15 +676,35 @@ def _shift(a: Any, b: Any) -> Any:
     return a << b
 
 
+def _divided(divide: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A division whose cost is bounded: that of two long numbers grows with the product of their lengths."""
+
+    def bounded(a: Any, b: Any) -> Any:
+        if isinstance(a, int) and isinstance(b, int) and a.bit_length() * b.bit_length() > MAX_BITS**2:
+            raise NotPlain("numbers too long")
+        return divide(a, b)
+
+    return bounded
+
+
 def _modulo(a: Any, b: Any) -> Any:
     if isinstance(a, str | bytes):
         raise NotPlain("string formatting")
-    return a % b
+    return _divided(operator.mod)(a, b)
+
+
+_EXACT: Final = (fractions.Fraction, decimal.Decimal)
+
+
+def _no_exact(*values: Any) -> None:
+    """Refuses arithmetic on exact numbers, whose cost has no bound: `int(Decimal("1E+999999999"))` never ends."""
+    if any(type(value) in _EXACT for value in values):
+        raise NotPlain("arithmetic on a Fraction or Decimal")
 
 
 _BINARY: Final[dict[type, Callable[[Any, Any], Any]]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: _times, ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv, ast.Mod: _modulo, ast.Pow: _power, ast.LShift: _shift,
+    ast.FloorDiv: _divided(operator.floordiv), ast.Mod: _modulo, ast.Pow: _power, ast.LShift: _shift,
     ast.RShift: operator.rshift, ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
 }  # fmt: skip
 _UNARY: Final[dict[type, Callable[[Any], Any]]] = {
@@ -697,6 +720,7 @@ _COMPARE: Final[dict[type, Callable[[Any, Any], Any]]] = {
 def _sum(items: list[Any], start: Any = 0) -> Any:
     if not isinstance(start, int | float | complex):
         raise NotPlain("a sum of sequences")  # quadratic
+    _no_exact(*items)
     return sum(items, start)
 
 
@@ -709,8 +733,8 @@ _TYPES: Final[dict[str, type]] = {
     kind.__name__: kind for kind in (int, float, str, bool, bytes, complex, list, tuple, set, frozenset, dict)
 }
 _FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
-    "abs": abs, "len": len, "round": round, "divmod": divmod, "ord": ord, "chr": chr, "isinstance": isinstance,
-    "repr": repr, "bin": bin, "hex": hex, "type": lambda value: type(value), "range": range,
+    "abs": abs, "len": len, "round": round, "divmod": _divided(divmod), "ord": ord, "chr": chr,
+    "isinstance": isinstance, "repr": repr, "bin": bin, "hex": hex, "type": lambda value: type(value), "range": range,
     "int": int, "float": float, "str": str, "bool": _truth, "complex": complex,
     "list": lambda items=(): list(_bounded(items)), "tuple": lambda items=(): tuple(_bounded(items)),
     "set": lambda items=(): set(_distinct(items)), "frozenset": lambda items=(): frozenset(_distinct(items)),
@@ -724,7 +748,10 @@ _FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
 _MATH_NAMES: Final = """isclose fabs floor ceil sqrt pi e inf nan isnan isinf isfinite trunc gcd log log2 log10 exp
 sin cos tan pow hypot radians degrees"""
 _MATH: Final[dict[str, Any]] = {name: getattr(math, name) for name in _MATH_NAMES.split()}
+_MATH["gcd"] = lambda *numbers: functools.reduce(_divided(math.gcd), numbers, 0)
 _MODULES: Final[dict[str, dict[str, Any]]] = {"math": _MATH}
+_READERS: Final[frozenset[Callable[..., Any]]] = frozenset({abs, repr, str, *[_FUNCTIONS[n] for n in ("min", "max")]})
+"""Functions that cost no more for a Fraction or a Decimal than reading it does."""
 _METHODS: Final = {
     str: "lower upper strip lstrip rstrip split splitlines startswith endswith count find index isdigit isalpha title "
     "isupper islower capitalize swapcase join",
@@ -846,7 +873,9 @@ class _Evaluator:
         return _UNARY[type(node.op)](_data(value))
 
     def binary(self, node: ast.BinOp) -> Any:
-        return _BINARY[type(node.op)](_data(self.of(node.left)), _data(self.of(node.right)))
+        left, right = _data(self.of(node.left)), _data(self.of(node.right))
+        _no_exact(left, right)
+        return _BINARY[type(node.op)](left, right)
 
     def either(self, node: ast.BoolOp) -> Any:
         value: Any = None
@@ -909,6 +938,8 @@ class _Evaluator:
                 args.append(self.of(part))
         if function is not _FUNCTIONS["isinstance"] and function is not _FUNCTIONS["type"]:
             args = [_data(arg) for arg in args]
+            if function not in _READERS:
+                _no_exact(*args)
         return function(*args, **{keyword.arg: self.of(keyword.value) for keyword in node.keywords if keyword.arg})
 
     def comprehension(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> Any:

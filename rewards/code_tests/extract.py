@@ -43,6 +43,7 @@ _FENCE_LINE: Final = re.compile(r"([ \t]*)(`{3,}|~{3,})[ \t]*(.*)", re.DOTALL)
 _FENCE_AT_END: Final = re.compile(r"(`{3,})[ \t]*([A-Za-z][\w+#.-]{0,20})?[ \t]*\Z")
 _TAG: Final = re.compile(r"</?(?:think|thinking|answer)>", re.IGNORECASE)
 _INFO_WORD: Final = re.compile(r"\{?\.?([\w+#.-]+)\}?")
+_TRIPLE: Final = re.compile(r"\"{3}|'{3}")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _TOP_LEVEL_NAMES: Final = re.compile(
     r"^(?:(?:async[ \t]+)?def|class)[ \t]+([A-Za-z_]\w*)|^(?:from[ \t]+[\w.]+[ \t]+)?import[ \t]+([^\n#;(]+)"
@@ -209,6 +210,8 @@ def extract_text(
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     stub = _stub(prompt, entry_point) if entry_point and language == "python" else None
     scan = _Scan(text, in_think)
+    if language == "python" and scan.blocks and not in_think and _fence_in_string(text):
+        return _finish(_bare(text, stub, language), "bare", stub, entry_point, False)
     answer = scan.last_answer()
     if answer is not None:
         start, end = answer
@@ -226,6 +229,21 @@ def extract_text(
         code = _with_needed(scan.blocks, block, language, entry_point)
         return _finish(code, "fence", stub, entry_point, not block.closed)
     return _finish(_bare(outside, stub, language), "bare", stub, entry_point, scan.in_think)
+
+
+def _fence_in_string(text: str) -> bool:
+    """Whether bare code has its first fence inside a triple-quoted string: a docstring with an example in it."""
+    before, fence, _ = text.partition("```")
+    first = next((line for line in before.split("\n") if line.strip()), "")
+    if not fence or _TAG.search(before) or not _CODE_LINE.match(first):
+        return False
+    opened = ""
+    for quotes in _TRIPLE.findall(before):
+        if not opened:
+            opened = quotes
+        elif quotes == opened:
+            opened = ""
+    return bool(opened)
 
 
 def _open(line: str, at: int) -> tuple[str, _Block | None, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import builtins
+import gc
 import io
 import json
 import os
@@ -93,26 +94,38 @@ def _standard_streams() -> None:
 
 
 def _end(code: int) -> NoReturn:
-    """Ends the process as a finishing interpreter would: threads, atexit, flush."""
-    try:
-        threading._shutdown()  # type: ignore[attr-defined]
-    except BaseException:
-        code = code or 1
-    try:
-        atexit._run_exitfuncs()
-    except BaseException:
-        code = code or 1
-    for stream in (sys.stdout, sys.stderr):
+    """Ends the process as a finishing interpreter would: threads, atexit, flush, the program's own objects, flush."""
+    for step in (threading._shutdown, atexit._run_exitfuncs, _flush, _let_go, _flush):  # type: ignore[attr-defined]
         try:
-            stream.flush()
-        except BaseException:
-            code = code or (1 if stream is sys.stdout else 0)
-    if sys.stdout is not sys.__stdout__ and sys.__stdout__ is not None:
-        try:
-            sys.__stdout__.flush()
+            step()
         except BaseException:
             code = code or 1
     os._exit(code & 0xFF)
+
+
+def _flush() -> None:
+    """Raises what flushing stdout raises; a stream that the program closed or took away has nothing to flush."""
+    for stream in (getattr(sys, "stderr", None), getattr(sys, "stdout", None), sys.__stdout__):
+        if stream is None or getattr(stream, "closed", False):
+            continue
+        try:
+            stream.flush()
+        except BaseException:
+            if stream is not sys.stderr:
+                raise
+
+
+def _let_go() -> None:
+    """Ends the objects of the program's module: `out = open(1, "w")` is flushed, and a `__del__` prints, only then."""
+    module = sys.modules.get("__main__")
+    if module is None:
+        return
+    sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__  # as an interpreter does before this step
+    names = vars(module)
+    for name in list(names):
+        if name != "__builtins__":
+            names[name] = None
+    gc.collect()  # what the zygote had is frozen: this sees the program's objects alone
 
 
 def _report_exception() -> int:

@@ -155,7 +155,7 @@ class Session:
                 if kind == "ok":
                     return plain_data.decode(answer[1], resolve=self._resolve)
                 if kind == "raised":
-                    raise_this = self.exception(answer[3], answer[1])(str(answer[2]))
+                    raise_this = _raised(self.exception(answer[3], answer[1]), answer, frame)
                 elif kind == "missing":
                     self.missing.append(str(answer[1])[:100])
                     raise_this = AttributeError(f"the solution has no {str(answer[1])[:100]!r}")
@@ -252,6 +252,33 @@ class Session:
         if op == "operator" and (own or (isinstance(target, Iterator) and name in ("iter", "next"))):
             return _BACK_OPERATORS[name](target, *values)
         raise TypeError(f"the tests' {type(target).__name__} does not allow {op} {name}")
+
+
+_WHOLE_ARGUMENTS: Final[dict[type[Exception], Callable[[str], tuple[Any, ...]]]] = {
+    UnicodeDecodeError: lambda text: ("utf-8", b"?", 0, 1, text),
+    UnicodeEncodeError: lambda text: ("utf-8", "?", 0, 1, text),
+    UnicodeTranslateError: lambda text: ("?", 0, 1, text),
+    ExceptionGroup: lambda text: (text, [SolutionError(text)]),
+}
+"""Exceptions that cannot be made from a message alone."""
+
+
+def _raised(kind: type[Exception], answer: Sequence[Any], request: tuple[Any, ...]) -> Exception:
+    """The exception to raise for the solution's answer to `request`."""
+    text = str(answer[2])
+    if issubclass(kind, StopIteration) and request[:1] + request[2:3] != ("operator", "next"):
+        # it would end a loop of the tests: `all(map(holds, cases))` is True when `holds` raises it at the first case
+        return RuntimeError(f"the solution raised StopIteration: {text}")
+    try:
+        made = kind(*[plain_data.decode(argument) for argument in answer[4]])
+        if exception_text(made) == text:
+            return made
+    except Exception:  # arguments that this class does not take
+        pass
+    for base, arguments in _WHOLE_ARGUMENTS.items():
+        if issubclass(kind, base):
+            return kind(*arguments(text))
+    return kind(text)
 
 
 def _set_item(target: Any, key: Any, value: Any) -> None:

@@ -286,7 +286,7 @@ def seccomp_filter(
     Args:
         allow_fork: False: only threads may be started (no pid namespace would catch a child that escapes its group).
         own_pid: where given, signals may be sent to this process only.
-        spare_others: limits, priorities and CPUs may be set for the calling process only: the zygote is in sight, and
+        spare_others: limits and CPUs may be set for the calling process only: the zygote is in sight, and
             of the same user.
         allow_unix_sockets: False where no network namespace keeps abstract sockets apart.
         keep_metadata: False: calls that change modes, owners and times succeed without doing anything.
@@ -332,12 +332,17 @@ def seccomp_filter(
         deny(_number(_OTHER, "fork"), _EAGAIN)
         deny(_number(_OTHER, "vfork"), _EAGAIN)
         deny(_number(_OTHER, "setsid"), _EPERM)
+    unix_only = (make(_JUMP_EQUAL, 1, 0, 1), make(_RETURN, 0, 0, _ERRNO | _EACCES))
     for name in ("socket", "socketpair"):
         if name == "socket" and not allow_unix_sockets:
             deny(_number(_OTHER, name), _EACCES)
+        elif not allow_unix_sockets:
+            # a datagram or raw socket of a pair can still send to any address: a stream's cannot
+            body = (make(_JUMP_ANY_BIT, 0, 1, 2), make(_RETURN, 0, 0, _ERRNO | _EACCES))
+            on_argument(_number(_OTHER, name), 1, body)
+            on_argument(_number(_OTHER, name), 0, unix_only)
         else:
-            body = (make(_JUMP_EQUAL, 1, 0, 1), make(_RETURN, 0, 0, _ERRNO | _EACCES))
-            on_argument(_number(_OTHER, name), 0, body)
+            on_argument(_number(_OTHER, name), 0, unix_only)
     # TIOCSTI types into the terminal, TIOCLINUX pastes into it
     on_argument(_number(_OTHER, "ioctl"), 1, (make(_JUMP_EQUAL, 0, 1, 0x5412), refuse))
     on_argument(_number(_OTHER, "ioctl"), 1, (make(_JUMP_EQUAL, 0, 1, 0x541C), refuse))
@@ -348,16 +353,19 @@ def seccomp_filter(
             else:
                 body = (make(_JUMP_EQUAL, 1, 0, own_pid), make(_RETURN, 0, 0, _ERRNO | _EPERM))
                 on_argument(_number(_OTHER, name), 0, body)
+    # Who sets himself behind all others waits for a CPU as long as the machine is busy, and waiting does not count
+    # against the wall limit.
+    for name in ("setpriority", "ioprio_set", "sched_setattr", "sched_setscheduler", "sched_setparam"):
+        deny(_number(_OTHER, name), _EPERM)
     if own_pid is not None or spare_others:
-        for name in ("prlimit64", "sched_setattr", "sched_setscheduler", "sched_setparam", "setpgid"):
+        for name in ("prlimit64", "setpgid"):
             # these name another process by its id: 0 is the caller
             if own_pid is None:
                 itself: tuple[bytes, ...] = (make(_JUMP_EQUAL, 1, 0, 0), refuse)
             else:
                 itself = (make(_JUMP_EQUAL, 2, 0, 0), make(_JUMP_EQUAL, 1, 0, own_pid), refuse)
             on_argument(_number(_OTHER, name), 0, itself)
-        for name in ("setpriority", "ioprio_set", "sched_setaffinity"):
-            deny(_number(_OTHER, name), _EPERM)
+        deny(_number(_OTHER, "sched_setaffinity"), _EPERM)
     if own_pid is not None:
         deny(_number(_OTHER, "pidfd_open"), _EPERM)
     if not keep_metadata:

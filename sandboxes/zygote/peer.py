@@ -1,8 +1,8 @@
 """Two ends of a pipe that ask each other: frames of plain data, and the service of a solution's functions.
 
 A frame is a 4-byte little-endian length and JSON. Requests are `[op, ...]`, answers `["ok", value]`,
-`["raised", class, message, bases]`, `["missing", name]` or `["big"]`. While a request waits for its answer the other
-side may ask back (`["back", ...]`): that is how a test's own function, passed as an argument, is called.
+`["raised", class, message, bases, arguments]`, `["missing", name]` or `["big"]`. While a request waits for its answer
+the other side may ask back (`["back", ...]`): that is how a test's own function, passed as an argument, is called.
 """
 
 from __future__ import annotations
@@ -78,8 +78,18 @@ def exception_text(error: BaseException) -> str:
 
 
 def exception_frame(error: BaseException) -> list[Any]:
-    """`["raised", class, message, [name of each class from its own to Exception]]`."""
-    return ["raised", str(type(error).__name__)[:60], exception_text(error), _class_names(type(error))]
+    """`["raised", class, message, [name of each class from its own to Exception], arguments]`."""
+    names = _class_names(type(error))
+    return ["raised", str(type(error).__name__)[:60], exception_text(error), names, _arguments(error)]
+
+
+def _arguments(error: BaseException) -> list[Any]:
+    """What the exception was made with, where that is short plain data: `KeyError("k")` says no more than "'k'"."""
+    try:
+        encoded = [plain_data.encode(argument) for argument in error.args]
+        return encoded if len(plain_data.dumps(encoded)) <= 10 * MAX_TEXT else []
+    except Exception:
+        return []
 
 
 def _class_names(cls: type) -> list[str]:
@@ -201,6 +211,10 @@ class MissingEntryPoint(Exception):
     """The program has no such name."""
 
 
+_WHOLE: Final = (UnicodeError, ExceptionGroup)
+"""Exceptions some of which cannot be made from a message alone."""
+
+
 class Back:
     """Inside the solution's box: a function or object that lives with the tests; using it asks there."""
 
@@ -219,7 +233,7 @@ class Back:
                 return service.decode(frame[1])
             if frame[0] == "back-raised":
                 kind = getattr(builtins, frame[1], None)
-                if isinstance(kind, type) and issubclass(kind, Exception):
+                if isinstance(kind, type) and issubclass(kind, Exception) and not issubclass(kind, _WHOLE):
                     raise kind(frame[2])
                 raise RuntimeError(f"{frame[1]}: {frame[2]}")
             service._answer(frame)  # the tests' function used the solution before it returned

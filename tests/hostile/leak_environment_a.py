@@ -2,6 +2,5 @@ import os
 os.environ['POISON'] = '1'
 os.putenv('POISON', '1')
 os.umask(0o777)
-os.nice(0)
 def solve(x):
     return None

@@ -1,0 +1,2 @@
+def solve(x):
+    raise StopIteration(7)
