@@ -764,13 +764,27 @@ class _Comparison:
                 return found
             if g.op in ("union", "inter"):
                 return self.unordered(g.args, a.args)
-            if g.op == "cases":
-                rows = [tuple(Node("tuple", n.args[j : j + 2]) for j in range(0, len(n.args), 2)) for n in (g, a)]
-                if self.unordered(rows[0], rows[1]).equal:
-                    return Decision(True, "equal_structure")
+            if g.op == "cases" and self.pieces(g, a):
+                return Decision(True, "equal_structure")
         if g.op == "numset" and a.op == "numset":
             return Decision(False, "value_differs")
         return Decision(None, "undecided")
+
+    def pieces(self, g: Node, a: Node) -> bool:
+        """The same values under the same conditions, in any order; "otherwise" is what the other rows leave."""
+        rows = [[(n.args[j], _condition(n.args[j + 1])) for j in range(0, len(n.args), 2)] for n in (g, a)]
+        left: list[tuple[Node, Node]] = []
+        for value, condition in rows[0]:
+            for j, (other, when) in enumerate(rows[1]):
+                if (condition == when or self.same(condition, when).equal) and self.same(value, other).equal:
+                    del rows[1][j]
+                    break
+            else:
+                left.append((value, condition))
+        if len(left) != 1 or len(rows[1]) != 1:
+            return not left and not rows[1]
+        rest = (left[0][1], rows[1][0][1])
+        return any(n == _OTHERWISE for n in rest) and self.same(left[0][0], rows[1][0][0]).equal is True
 
     # ---- residue classes
 
@@ -989,7 +1003,7 @@ class _Comparison:
         if g.op in MANY or has_pm(a):
             return self.many(g, a)
         if aa is None:
-            chain = is_scalar(g) and set(a.value) == {"="} and all(map(is_scalar, a.args))
+            chain = is_scalar(g) and set(a.value) == {"="} and len(a.args) < 9 and all(map(is_scalar, a.args))
             # 2x^2-3x+1 = (2x-1)(x-1) states one expression, if it is an identity
             if chain and all(self.scalar(a.args[0], side)[0] for side in a.args[1:]):
                 return self.scalars(g, a.args[-1])
@@ -1397,6 +1411,16 @@ def _is_inequality(node: Node) -> bool:
     if node.op == "rel":
         return any(s in ("<", "<=", ">", ">=", "!=") for s in node.value)
     return node.op == "list" and any(_is_inequality(a) for a in node.args)
+
+
+_OTHERWISE: Final = Node("text", (), "otherwise")
+
+
+def _condition(node: Node) -> Node:
+    """`n even` as `n is even`, "else" as "otherwise"."""
+    if node.op == "qty" and node.value.kind == "word":
+        return Node("rel", (node.args[0], Node("text", (), node.value.text)), ("=",))
+    return _OTHERWISE if node.op == "text" and node.value in ("otherwise", "else", "for other x") else node
 
 
 def _gauss(node: Node, other: Node) -> Node:

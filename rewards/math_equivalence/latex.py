@@ -49,6 +49,7 @@ from rewards.math_equivalence.vocabulary import (
     FUNCTIONS,
     INFINITE_PHRASES,
     NEGATIONS,
+    NUMBER_SET_PHRASES,
     OR_WORDS,
     QUALIFIERS,
     SCALES,
@@ -2144,6 +2145,8 @@ def _phrase(words: list[str]) -> Node | None:
         return tree.MINUS_INFTY
     if text in ALL_REAL_PHRASES:
         return Node("numset", (), "R")
+    if text in NUMBER_SET_PHRASES:
+        return Node("numset", (), NUMBER_SET_PHRASES[text])
     if text in TRUE_WORDS:
         return Node("const", (), "true")
     if text in FALSE_WORDS:

@@ -218,6 +218,12 @@ ALL_REAL_PHRASES: Final = frozenset(
         "the set of all real numbers", "the real numbers", "every real number", "set of all real numbers",
     }
 )  # fmt: skip
+NUMBER_SET_PHRASES: Final[dict[str, str]] = {
+    "all integers": "Z", "the integers": "Z", "any integer": "Z", "every integer": "Z", "all rational numbers": "Q",
+    "the rationals": "Q", "all rationals": "Q", "the rational numbers": "Q", "all complex numbers": "C",
+    "all positive integers": "Z+", "the positive integers": "Z+", "any positive integer": "Z+",
+    "every positive integer": "Z+", "positive integers": "Z+", "integers": "Z",
+}  # fmt: skip
 TRUE_WORDS: Final = frozenset({"true", "yes"})
 FALSE_WORDS: Final = frozenset({"false", "no"})
 SHORT_WORDS: Final = _words(
