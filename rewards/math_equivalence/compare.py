@@ -61,6 +61,9 @@ from rewards.math_equivalence.wording import answers_yes_or_no, no_statement, sa
 MAX_PAIRS: Final = 2_000
 """Most comparisons of elements for one pair of lists, beyond those that rough values tell apart."""
 
+MAX_CURVE_TERMS: Final = 32
+"""Most terms on a side of an equation whose ± are written out."""
+
 REASONS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "equal_string": "The same text after spacing, sizes and delimiters are dropped.",
@@ -1320,6 +1323,8 @@ def _curves(node: Node) -> list[Node] | None:
     """The equations of a list, ± written out: `x-y=0 or x+y=3`, `2x \\pm y = 0`; None for anything else."""
     parts = list(node.args) if node.op == "list" else [node]
     if not all(n.op == "rel" and n.value in (("=",), ("≡",)) for n in parts):
+        return None
+    if any(len(side.args) > MAX_CURVE_TERMS for n in parts for side in n.args if has_pm(side)):
         return None
     return expand_all(parts)
 
