@@ -723,9 +723,9 @@ def _leading(text: str, low: str, start: int, end: int) -> tuple[int, int] | Non
         if stop > start and (word in _STOP_WORDS or (word and word[0] >= "\u3000")):
             break
         aside = word_start > start and text[word_start] == "(" and low[word_start + 1 : word_start + 2].isalpha()
+        aside = aside and not low.startswith(("or ", *_MAYBE), word_start + 1)  # "10 (or 11)" hedges
         if aside and (words or (text[stop - 1].isdecimal() and low[word_start + 2 : word_start + 3].isalpha())):
-            if not low.startswith(("or ", *_MAYBE), word_start + 1):  # "10 (or 11)" hedges
-                break  # "10 (ten)"
+            break  # "10 (ten)"
         if word in ("$", "€", "£", "¥", "₹") and stop > start:
             stop = word_end
             break
