@@ -433,6 +433,8 @@ class Pump:
         try:
             for end in (out_read, err_read):
                 os.set_blocking(end, False)
+                with suppress(OSError):  # the box has another user: `open("/dev/stdout", "w")` of an honest program
+                    os.fchmod(end, 0o622)
                 if hasattr(fcntl, "F_SETPIPE_SZ"):
                     with suppress(OSError):  # over the user's pipe quota: the default size does
                         fcntl.fcntl(end, fcntl.F_SETPIPE_SZ, PIPE_BYTES)

@@ -132,12 +132,16 @@ class Session:
             os._exit(0)
 
     def _read(self) -> Any:
+        digits = sys.get_int_max_str_digits()
+        sys.set_int_max_str_digits(4300)  # long numbers come as hex; reading millions of decimal digits takes minutes
         try:
             frame = self.peer.read()
         except PeerLost:
             self._lost("the solution's process has ended")
         except (ValueError, RecursionError) as error:
             self._lost(f"the solution's answer is not plain data: {str(error)[:100]}")
+        finally:
+            sys.set_int_max_str_digits(digits)
         if type(frame) is not list or not frame or type(frame[0]) is not str:
             self._lost("the solution wrote on the answer channel")
         return frame
