@@ -22,6 +22,12 @@ ALLOWED_SKIPS = (
     "judged one by one",
     "needs the shared corpora",
     "Ray Data is an extra",
+    "could not import 'inspect_ai'",  # frameworks of others: their adapters are tried where they are installed
+    "could not import 'verifiers",
+    "could not import 'skyrl_gym'",
+    "this tier lets no program start a process",  # Landlock alone: by design
+    "namespaces only",
+    "a second engine does not start on this machine",
 )
 
 

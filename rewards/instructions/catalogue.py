@@ -6,8 +6,6 @@ at random, reads `keywords` as regular expressions and takes 3.0 for 3, so a row
 answer and is `invalid`, never a guess.
 """
 
-# ruff: noqa: SIM905 (word lists read better as text)
-
 from __future__ import annotations
 
 import re

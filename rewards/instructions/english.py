@@ -1,7 +1,5 @@
 """English word lists that instruction types refer to. Facts, each with where it comes from."""
 
-# ruff: noqa: SIM905 (word lists read better as text)
-
 from __future__ import annotations
 
 from functools import lru_cache

@@ -987,7 +987,7 @@ def _title_case_official(response: OfficialResponse, args: Args) -> str:
 
 
 _MINOR: Final = frozenset(
-    "a an the and but or nor for so yet as at by in of off on per to up via with from into onto over vs if than".split()  # noqa: SIM905
+    "a an the and but or nor for so yet as at by in of off on per to up via with from into onto over vs if than".split()
 )
 
 

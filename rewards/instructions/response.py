@@ -5,8 +5,6 @@ Two readings, never mixed. `Response` is ours and needs nothing but the standard
 model that NLTK ships, and NLTK's word tokenizer. Its packages are imported when a check asks for them.
 """
 
-# ruff: noqa: SIM905 (word lists read better as text)
-
 from __future__ import annotations
 
 import importlib
