@@ -502,6 +502,10 @@ def run(
             say_main(memory.compare(planned, torch.cuda.max_memory_allocated()))
         report.write(config.out)
         say_main(_closing(summary, config))
+    if trainer.accelerator.num_processes > 1:
+        # A process that leaves while gloo's threads still wait for another aborts at exit, and the whole run with it.
+        trainer.accelerator.wait_for_everyone()
+        trainer.accelerator.end_training()
     return summary
 
 
