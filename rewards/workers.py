@@ -36,8 +36,10 @@ DEFAULT_DEADLINE_SECONDS: Final = 5.0
 DEFAULT_MEMORY_BYTES: Final = 2 * 1024**3
 DEFAULT_START_SECONDS: Final = 120.0
 MAX_FRAME_BYTES: Final = 256 * 1024**2
-MAX_LOSSES_BY_SIGKILL: Final = 10
-"""How often one task is given to a fresh worker when somebody else (an operator, the OOM killer) kills it."""
+MAX_LOSSES_BY_SIGKILL: Final = 100
+"""How often one task is given to a fresh worker when somebody else (an operator, the OOM killer) kills it; and only
+while the killed attempts together took less than MAX_LOST_DEADLINES deadlines, since the task may be the cause."""
+MAX_LOST_DEADLINES: Final = 4
 MAX_LOSSES_BY_CRASH: Final = 2
 """The same for a worker that dies by itself (segmentation fault): the task itself is then the likely cause."""
 
@@ -294,12 +296,15 @@ class WorkerPool:
         frame = json.dumps(payload).encode()
         limit = self.deadline_seconds if deadline_seconds is None else deadline_seconds
         crashes = kills = 0
+        lost_seconds = 0.0
         while True:
             worker = None
+            sent = None
             try:
                 worker = self._acquire()
                 worker.wait_ready(self.start_seconds)
-                deadline = time.monotonic() + limit
+                sent = time.monotonic()
+                deadline = sent + limit
                 _send(worker.connection, _HEADER.pack(int(limit * 1000)) + frame, deadline)
                 answer = json.loads(_receive(worker.connection, deadline))
             except _DeadlineCrossed:
@@ -311,7 +316,13 @@ class WorkerPool:
                 code = self._replace(worker, dying=True)
                 killed = code is None or code == -signal.SIGKILL
                 kills, crashes = kills + killed, crashes + (not killed)
-                if kills >= MAX_LOSSES_BY_SIGKILL or crashes >= MAX_LOSSES_BY_CRASH:
+                if sent is not None:  # a worker killed while it was still importing says nothing about the task
+                    lost_seconds += time.monotonic() - sent
+                if (
+                    crashes >= MAX_LOSSES_BY_CRASH
+                    or kills >= MAX_LOSSES_BY_SIGKILL
+                    or lost_seconds >= MAX_LOST_DEADLINES * limit
+                ):
                     how = f"exit code {code}" if code is not None else "connection closed"
                     return Outcome(
                         failure=Failure(

@@ -15,7 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from rewards.verdict import Reason
+from rewards.math_equivalence import MathEquivalence
+from rewards.scoring import judge
+from rewards.verdict import Reason, Sample
 from rewards.workers import WorkerPool
 
 HERE = Path(__file__).parent
@@ -141,6 +143,41 @@ def test_fifty_killed_workers_change_no_outcome() -> None:
         run.join(120)
         assert killed >= 50
         assert results == list(range(700))
+
+
+def test_fifty_killed_workers_change_no_verdict() -> None:
+    """One layer up: real comparisons by math-verify, whichever worker is killed, also while it still imports."""
+    samples = [
+        Sample(
+            id=str(i),
+            completion=f"so \\boxed{{\\frac{{{i}}}{{{i + 7 + (i % 3 == 0)}}}}}",
+            gold=f"{2 * i}/{2 * (i + 7)}",
+        )
+        for i in range(1, 400)
+    ]
+    target = "rewards.math_equivalence.symbolic:decide"
+
+    def verdicts(pool: WorkerPool) -> list[tuple[str, float | None, str]]:
+        # A verifier of its own each time: no cache to answer from.
+        found = judge(MathEquivalence(engine="math_verify", pool=pool), samples)
+        return [(v.status.value, v.score, str(v.reason)) for v in found]
+
+    with WorkerPool(target, workers=2, deadline_seconds=30) as pool:
+        undisturbed = verdicts(pool)
+    assert {score for _, score, _ in undisturbed} == {0.0, 1.0}
+    killed = 0
+    with WorkerPool(target, workers=2, deadline_seconds=30) as pool:
+        while killed < 50:
+            found: list[list[tuple[str, float | None, str]]] = []
+            run = threading.Thread(target=lambda into=found: into.append(verdicts(pool)))
+            run.start()
+            while run.is_alive():
+                time.sleep(0.3)
+                for pid in pool.pids()[:1]:
+                    os.kill(pid, signal.SIGKILL)
+                    killed += 1
+            run.join()
+            assert found == [undisturbed]
 
 
 def test_a_pickled_pool_works_on_its_own(pool: WorkerPool) -> None:
