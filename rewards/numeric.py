@@ -61,7 +61,8 @@ def _value(text: str, hit: re.Match[str]) -> Fraction | Fault | None:
         exponent = int(parts["exponent"] or parts["power"] or 0)
         if abs(exponent) > MAX_DIGITS:
             return Fault(Reason.OVER_LIMIT, f"an exponent of {exponent}; at most {MAX_DIGITS} is read")
-        value *= Fraction(10) ** exponent
+        if exponent:
+            value *= Fraction(10) ** exponent
         if parts["divisor"] is not None:
             if int(parts["divisor"]) == 0:
                 return None
@@ -91,6 +92,8 @@ def read_number(text: str) -> Fraction | Fault:
     """The one number that an answer states: after its last `=`, units, currency and emphasis apart."""
     if len(text) > MAX_ANSWER_CHARS:
         return Fault(Reason.OVER_LIMIT, f"an answer of {len(text)} characters; at most {MAX_ANSWER_CHARS} are read")
+    if len(text) <= MAX_DIGITS and text.isascii() and text.isdigit():  # most answers, at a fifth of the cost
+        return Fraction(int(text))
     stated = re.split(r"=|\u2248|\\approx", text)[-1]
     bare = _UNITS.sub(" ", stated)
     if _SPACED.fullmatch(bare):  # "9 500" alone is one number; among others, "3 500" may be two
@@ -168,7 +171,9 @@ class Numeric(Verifier[NumericParams]):
         return read_number(answer.text), answer.text
 
     def _close(self, found: Fraction, gold: Fraction) -> bool:
-        distance = abs(found - gold)
         p = self.params
+        if found == gold or not (p.absolute_tolerance or p.relative_tolerance):
+            return found == gold
+        distance = abs(found - gold)
         allowed = max(Fraction(p.absolute_tolerance), Fraction(p.relative_tolerance) * abs(gold))
         return distance <= allowed

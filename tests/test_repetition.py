@@ -46,13 +46,13 @@ def test_the_share_is_the_definition(items: list[int], n: int, window: int | Non
 @given(ITEMS, st.integers(1, 8))
 def test_short_and_long_texts_are_counted_alike(items: list[int], n: int) -> None:
     """The path for short texts and the one for long texts give the same share."""
-    limit = repetition.MAX_TUPLE_ITEMS
+    limit = repetition.MAX_SLICED_ITEMS
     short = repeated_share(items, n)
     try:
-        repetition.MAX_TUPLE_ITEMS = 0  # type: ignore[misc]
+        repetition.MAX_SLICED_ITEMS = 0  # type: ignore[misc]
         assert repeated_share(items, n) == pytest.approx(short)
     finally:
-        repetition.MAX_TUPLE_ITEMS = limit  # type: ignore[misc]
+        repetition.MAX_SLICED_ITEMS = limit  # type: ignore[misc]
 
 
 def test_a_window_takes_the_length_dependence_away() -> None:
