@@ -116,8 +116,6 @@ def problems(config: RunConfig, *, gpus: int) -> list[str]:
             f"launch.strategy: {launch.strategy} shards weights, and 4-bit weights do not shard; use --strategy ddp or "
             "deepspeed-zero2, or --method lora"
         )
-    if config.algorithm.name and config.sampling.resample and launch.num_processes > 1:
-        found.append("sampling.resample: works on one process; leave it out under accelerate")
     return found
 
 

@@ -14,6 +14,8 @@ Curriculum = Literal["none", "easy-first", "band"]
 
 HALF_LIFE: Final = 4
 """Answers after which an old measurement of a pass rate weighs half: the policy has moved on."""
+LONGEST_REST: Final = 8
+"""Passes that a question without spread sits out at most, when such questions rest."""
 UNKNOWN: Final = 0.5
 
 
@@ -27,6 +29,8 @@ class PromptSource:
             the lowest. `band` takes those nearest to a pass rate of one half, where a group is least often all right
             or all wrong. Both use the newest measurements at every call.
         pass_rates: measured share of right answers per question, None where it is not known (taken as one half).
+        rest: a question whose group had no spread sits out the next pass, after a second such group in a row the
+            next two, then four, at most `LONGEST_REST`. It is not dropped: the policy may come to need it.
 
     Raises:
         ValueError: no questions, or `pass_rates` of another length.
@@ -38,6 +42,7 @@ class PromptSource:
         seed: int,
         curriculum: Curriculum = "none",
         pass_rates: Sequence[float | None] | None = None,
+        rest: bool = False,
     ) -> None:
         if count < 1:
             raise ValueError("no questions to draw from")
@@ -47,8 +52,11 @@ class PromptSource:
         self.seed = seed
         self.curriculum = curriculum
         self.rates: list[float | None] = list(pass_rates) if pass_rates is not None else [None] * count
+        self.rest = rest
         self.epoch = 0
         self._queue: list[int] = []
+        self._flat: dict[int, int] = {}  # question -> groups without spread in a row
+        self._wakes: dict[int, int] = {}  # question -> first pass that it takes part in again
 
     def take(self, count: int, avoid: Collection[int] = ()) -> list[int]:
         """`count` distinct questions, none of them in `avoid`; a new pass starts when this one runs out.
@@ -62,7 +70,7 @@ class PromptSource:
         used = set(avoid)
         skipped: list[int] = []
         while len(taken) < count:
-            if not self._queue:
+            while not self._queue:
                 self._refill(used)
             index = self._queue.pop(0)
             if index in used:
@@ -70,27 +78,37 @@ class PromptSource:
                 continue
             used.add(index)
             taken.append(index)
-        self._queue[:0] = [index for index in skipped if index in avoid]
+        self._queue[:0] = [index for index in dict.fromkeys(skipped) if index in avoid]
         return taken
 
     def _refill(self, used: Collection[int]) -> None:
         order = list(range(self.count))
         random.Random(f"questions/{self.seed}/{self.epoch}").shuffle(order)
-        self.epoch += 1
+        order = [index for index in order if self._wakes.get(index, 0) <= self.epoch]
+        self.epoch += 1  # where all rest, passes go by until one wakes
         if self.curriculum == "easy-first":
             order.sort(key=lambda i: -self._rate(i))  # stable: ties stay shuffled
         elif self.curriculum == "band":
             order.sort(key=lambda i: abs(self._rate(i) - 0.5))
             # A whole pass would end with what is far outside the band; half of it, then measure anew.
-            order = order[: max(len(used) + 1, -(-self.count // 2))]
+            order = order[: max(len(used) + 1, -(-len(order) // 2))]
         self._queue = order
 
     def _rate(self, index: int) -> float:
         rate = self.rates[index]
         return UNKNOWN if rate is None else rate
 
-    def record(self, index: int, right: int, total: int) -> None:
-        """Take in that `right` of `total` answers to a question were right; newer answers weigh more."""
+    def record(self, index: int, right: int, total: int, flat: bool = False) -> None:
+        """Take in that `right` of `total` answers to a question were right; newer answers weigh more.
+
+        `flat` says that its group had no spread.
+        """
+        if flat and self.rest:
+            self._flat[index] = streak = self._flat.get(index, 0) + 1
+            self._wakes[index] = self.epoch + min(2 ** (streak - 1), LONGEST_REST)
+        elif self.rest:
+            self._flat.pop(index, None)
+            self._wakes.pop(index, None)
         if total < 1:
             return
         old = self.rates[index]
@@ -100,7 +118,8 @@ class PromptSource:
 
     def state(self) -> dict[str, Any]:
         """JSON-plain; `restore` goes on from exactly here."""
-        return {"epoch": self.epoch, "queue": list(self._queue), "rates": list(self.rates)}
+        resting = [[index, self._flat[index], wakes] for index, wakes in self._wakes.items()]
+        return {"epoch": self.epoch, "queue": list(self._queue), "rates": list(self.rates), "resting": resting}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a `state()` of a source with the same questions.
@@ -116,3 +135,5 @@ class PromptSource:
         self.epoch = int(state["epoch"])
         self._queue = [int(i) for i in state["queue"]]
         self.rates = list(state["rates"])
+        self._flat = {index: streak for index, streak, _ in state["resting"]}
+        self._wakes = {index: wakes for index, _, wakes in state["resting"]}

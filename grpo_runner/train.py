@@ -395,7 +395,7 @@ def run(
     arguments = trl_config(config, device)
     arguments.reward_weights = weights
     rates = [difficulty_of(s, config.data.difficulty_column) for s in questions]
-    source = PromptSource(len(questions), config.seed, config.data.curriculum, rates)
+    source = PromptSource(len(questions), config.seed, config.data.curriculum, rates, config.sampling.resample)
     batches = -(-config.optimiser.steps // config.updates_per_batch)
     ticks = [questions[i % len(questions)].prompt for i in range(batches * config.prompts_per_generation)]
     primary = primary_component(reward)

@@ -17,6 +17,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import math
 import os
 import time
 from collections import Counter
@@ -25,6 +26,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import torch
+from accelerate.utils import gather_object
 from transformers import LogitsProcessor, LogitsProcessorList
 from transformers.generation.logits_process import (
     MinPLogitsWarper,
@@ -237,10 +239,15 @@ class SignalTrainer(GRPOTrainer):  # type: ignore[misc]  # TRL ships no types
         statuses = extra.get("status", [None] * count)
         weights = self.reward_weights.tolist()
         rewards = [list(self._logs["rewards"][name])[-count:] for name in self.reward_func_names]
+        for name, values in extra.items():
+            # TRL averages the processes' means, which is another number where they scored unequally many rows.
+            scored = [value for value in values if value is not None] if name.endswith("/score") else []
+            if scored:
+                self._metrics["train"][name][-1:] = [sum(scored) / len(scored)]
         for g, is_flat in enumerate(flat.tolist()):
             span = slice(g * size, (g + 1) * size)
             known = [score for score in scores[span] if score is not None]
-            self.source.record(everyone[g * size], sum(s >= self._highest for s in known), len(known))
+            self.source.record(everyone[g * size], sum(s >= self._highest for s in known), len(known), bool(is_flat))
             if is_flat:
                 self.batch.causes[self._cause(scores[span], truncated[span], statuses[span])] += 1
         for i, index in enumerate(everyone):
@@ -276,10 +283,17 @@ class SignalTrainer(GRPOTrainer):  # type: ignore[misc]  # TRL ships no types
     # ------------------------------------------------------------ resampling
 
     def _refill(self, output: dict[str, Any], flat: torch.Tensor, asked: list[int], needed: int) -> dict[str, Any]:
-        """Replace flat groups by fresh questions until none is left or the budget is spent."""
+        """Replace flat groups by fresh questions until none is left or the budget is spent.
+
+        Groups lie across processes wherever the batch was cut, so every process gathers the rounds whole, chooses as
+        all others do, and goes on with its own share.
+        """
         assert self.resample_budget is not None
-        if self.accelerator.num_processes > 1:
-            raise NotImplementedError("resample works on one process; leave it out under accelerate")
+        processes = self.accelerator.num_processes
+        # Fresh questions come in numbers whose completions divide among the processes.
+        step = processes // math.gcd(self.num_generations, processes)
+        device = self.accelerator.device
+        output = self._whole(output)
         metrics = self._metrics["train"]
         lengths = {name: len(values) for name, values in metrics.items()}
         size = self.num_generations
@@ -290,13 +304,15 @@ class SignalTrainer(GRPOTrainer):  # type: ignore[misc]  # TRL ships no types
         budget = int(self.resample_budget * needed)
         generated = needed
         while have < needed:
-            fresh = min(needed - have, budget - generated, self.source.count - len(used))
+            fresh = -(-(needed - have) // step) * step
+            fresh = min(fresh, budget - generated, self.source.count - len(used)) // step * step
             if fresh < 1:
                 break
             asked = self.source.take(fresh, used)
             used.update(asked)
             generated += fresh
             more, more_flat = self._round(asked)
+            more = self._whole(more)
             if not bool(more_flat.all()):
                 kept.append(_rows_of(more, ~more_flat, size))
                 have += int((~more_flat).sum())
@@ -309,8 +325,17 @@ class SignalTrainer(GRPOTrainer):  # type: ignore[misc]  # TRL ships no types
             if not metrics[name]:
                 del metrics[name]
         metrics["resampled_groups"].append(float(generated - needed))
-        metrics["groups_with_spread"].append(have / needed)
-        return self._joined(kept)
+        metrics["groups_with_spread"].append(min(have, needed) / needed)
+        joined = self._joined(kept)
+        share = needed * size // processes
+        start = share * self.accelerator.process_index
+        return {k: v[start : start + share].to(device) if _is_batch(v) else v for k, v in joined.items()}
+
+    def _whole(self, output: dict[str, Any]) -> dict[str, Any]:
+        """The rows of all processes, in order."""
+        if self.accelerator.num_processes == 1:
+            return output
+        return self._joined(gather_object([{k: v.cpu() if _is_batch(v) else v for k, v in output.items()}]))
 
     def _joined(self, parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
         out: dict[str, Any] = {}
@@ -325,7 +350,7 @@ class SignalTrainer(GRPOTrainer):  # type: ignore[misc]  # TRL ships no types
                 continue
             side = "left" if key.startswith("prompt") else "right"
             out[key] = pad(tensors, padding_value=fill if key.endswith("_ids") else 0, padding_side=side)
-        out["num_items_in_batch"] = out["completion_mask"].sum()
+        out["num_items_in_batch"] = out["completion_mask"].sum().to(self.accelerator.device)
         return out
 
     # ------------------------------------------------------------ checkpoints

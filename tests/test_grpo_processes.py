@@ -22,8 +22,8 @@ pytestmark = pytest.mark.slow
 def run(out: Path, *words: str) -> None:
     done = subprocess.run(
         [
-            sys.executable, "-m", "grpo_runner.cli", "--reward", "math+format+0.25*kimi_length(of=math)",
-            "--steps", "4", "--batch-size", "32", "--warmup-steps", "0", "--eval-questions", "0", "--row-seeds",
+            sys.executable, "-m", "grpo_runner.cli", "--reward", "math+gate(math, 0.25*kimi_length(of=math))",
+            "--steps", "4", "--resample", "--batch-size", "32", "--warmup-steps", "0", "--eval-questions", "0", "--row-seeds",
             "--device", "cpu", "--out", str(out), *words,
         ],
         capture_output=True, text=True, timeout=600, env={**os.environ, "OMP_NUM_THREADS": "1"}, check=False,
@@ -39,13 +39,13 @@ def table(out: Path) -> list[dict[str, Any]]:
 
 
 def test_two_processes_give_the_completions_rewards_and_metrics_of_one(tmp_path: Path) -> None:
-    """Real processes under accelerate, with a group-relative reward that needs whole groups."""
+    """Real processes under accelerate, with a group-relative reward that needs whole groups, and groups replaced."""
     one, two = tmp_path / "one", tmp_path / "two"
     run(one)
     run(two, "--launch", "accelerate", "--num-processes", "2")
-    key = ("step", "group", "completion", "reward", "advantage", "math/score", "kimi_length/score")
+    key = ("step", "id", "completion", "reward", "advantage", "math/score", "kimi_length/score")
     first, second = ([tuple(row[name] for name in key) for row in table(out)] for out in (one, two))
-    assert len(first) == len(second) == 4 * 32
+    assert len(first) == len(second) > 4 * 32, "the batches themselves, and what was drawn for flat groups"
     exact = [0, 1, 2]
     for a, b in zip(sorted(first, key=repr), sorted(second, key=repr), strict=True):
         assert [a[i] for i in exact] == [b[i] for i in exact]

@@ -48,11 +48,11 @@ def test_a_pass_gives_every_question_once() -> None:
 @given(st.sampled_from(["none", "easy-first", "band"]), st.lists(st.integers(1, 6), max_size=8))
 def test_restored_from_its_state_it_goes_on_the_same(curriculum: str, takes: list[int]) -> None:
     """Resuming must see the questions that the undisturbed run would have seen."""
-    source = PromptSource(10, 1, curriculum)  # type: ignore[arg-type]
+    source = PromptSource(10, 1, curriculum, rest=True)  # type: ignore[arg-type]
     for number, size in enumerate(takes):
         for index in source.take(size):
-            source.record(index, number % 3, 4)
-    copy = PromptSource(10, 1, curriculum)  # type: ignore[arg-type]
+            source.record(index, number % 3, 4, flat=number % 3 == 0)
+    copy = PromptSource(10, 1, curriculum, rest=True)  # type: ignore[arg-type]
     copy.restore(json.loads(json.dumps(source.state())))
     assert [source.take(6) for _ in range(4)] == [copy.take(6) for _ in range(4)]
 
@@ -72,6 +72,31 @@ def test_newer_answers_move_the_rate_and_none_leave_it() -> None:
     assert source.rates[0] is not None
     assert source.rates[0] > 0.7
     assert source.rates[1] is None
+
+
+def test_a_question_without_spread_rests_longer_each_time_and_comes_back() -> None:
+    """Its next group would most likely be flat again, at the price of a whole group of completions."""
+    source = PromptSource(6, 0, rest=True)
+    seen = []
+    for _ in range(8):  # passes over the questions that are awake
+        passed = source.take(1) if source.epoch == 0 else []
+        while source._queue or not passed:
+            passed += source.take(1)
+        seen.append(0 in passed)
+        for index in passed:
+            source.record(index, 0, 8, flat=index == 0)
+    assert seen == [True, False, True, False, False, True, False, False]
+    source.record(0, 4, 8)
+    assert 0 in source.take(6)
+
+
+def test_where_every_question_rests_some_are_asked_all_the_same() -> None:
+    """A batch is never empty."""
+    source = PromptSource(4, 0, rest=True)
+    for _ in range(5):
+        for index in (taken := source.take(4)):
+            source.record(index, 8, 8, flat=True)
+        assert sorted(taken) == [0, 1, 2, 3]
 
 
 def test_too_many_questions_or_a_foreign_state_are_refused() -> None:

@@ -79,7 +79,6 @@ def test_precision_follows_the_weights() -> None:
         ({"launch__strategy": "deepspeed-zero2"}, 0, "--strategy ddp"),
         ({"launch__strategy": "fsdp", "model__method": "qlora"}, 2, "do not shard"),
         ({"launch__strategy": "fsdp", "device": "cpu"}, 2, "--strategy ddp"),
-        ({"sampling__resample": True}, 2, "one process"),
     ],
 )
 def test_a_launch_that_cannot_work_is_refused(changes: dict[str, Any], gpus: int, words: str) -> None:

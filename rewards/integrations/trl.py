@@ -150,6 +150,7 @@ class TrlReward:
         tasks = values.get("task")
         metas = values.get("meta")
         out = []
+        rank = _processes()[1]  # every process of TRL holds equally many rows: a row has one number in all of them
         # Completions of one prompt share the prompt object or at least its text; hash each distinct one once.
         keys: dict[int, str] = {}
         for i, (prompt, completion) in enumerate(zip(prompts, completions, strict=True)):
@@ -164,7 +165,7 @@ class TrlReward:
                 truncated = not token_ids or token_ids[-1] not in self.stop_token_ids
             out.append(
                 Sample(
-                    id=f"{group}#{i}",
+                    id=f"{group}#{rank * len(completions) + i}",
                     group=group,
                     prompt=prompt,
                     prefill=self.prefill,
