@@ -666,7 +666,10 @@ def _statement_end(text: str, start: int, end: int) -> int:
             word = at
             while word > start and (text[word - 1].isalpha() or text[word - 1] == "."):
                 word -= 1
-            after = _skip(text, at + 1, end, " ")
+            after = _skip(text, at + 1, end, " ?" if c == "?" else " ")
+            if c == "?" and _offers_more(text, after):
+                at += 1  # "10?? or 11??" is one statement that names two
+                continue
             if not (
                 c == "."
                 and 0 < at - word <= 6
@@ -677,6 +680,12 @@ def _statement_end(text: str, start: int, end: int) -> int:
                 return at
         at += 1
     return end
+
+
+def _offers_more(text: str, at: int) -> bool:
+    """Whether an alternative follows: "or 11"."""
+    word = text[at : at + 14].lower().partition(" ")[0].rstrip(",")
+    return word in _ALTERNATIVES or word in _MAYBE
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int]:

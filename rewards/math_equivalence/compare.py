@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import permutations
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
@@ -22,6 +23,8 @@ from rewards.math_equivalence.entries import (
     MANY,
     Entries,
     binding,
+    condition_of,
+    constant_words,
     counted,
     declared_apart,
     entries_of,
@@ -35,6 +38,7 @@ from rewards.math_equivalence.equations import (
     assignment,
     close,
     constant_factor,
+    cross_multiplied,
     is_derivative,
     is_name,
     is_number,
@@ -55,7 +59,7 @@ from rewards.math_equivalence.numeric import Evaluator, TooLarge
 from rewards.math_equivalence.plusminus import expand, expand_all, has_pm
 from rewards.math_equivalence.readings import Reading, read, show, type_name
 from rewards.math_equivalence.realsets import NotReal, is_set, read_set, same_set
-from rewards.math_equivalence.tree import NUMERIC, Decimal10, Node, Problem, exact_of
+from rewards.math_equivalence.tree import NUMERIC, ZERO, Decimal10, Node, Problem, exact_of
 from rewards.math_equivalence.wording import answers_yes_or_no, no_statement, same_words
 
 MAX_PAIRS: Final = 2_000
@@ -100,6 +104,7 @@ REASONS: Final[Mapping[str, str]] = MappingProxyType(
         "endpoint_open": "An interval end is open on one side and closed on the other.",
         "unit_mismatch": "The units do not measure the same thing, or not the same amount.",
         "type_differs": "The two are not the same kind of answer.",
+        "unsolved": "An equation or inequality that is not solved, where the gold is its solution.",
         "name_differs": "The values belong to different names.",
         "sign_differs": "The relations point in different directions.",
         "base_differs": "The number bases differ.",
@@ -367,6 +372,13 @@ class _Comparison:
                 g = counted(g)
             if g.op == "where" or a.op == "where":
                 return self.conditional(g, a)
+            for one, other in ((g, a), (a, g)):
+                # n ≥ 2 for {n ∈ N : n ≥ 2}: the letter says that it is whole
+                bound = condition_of(one) if one.op == "build" and other.op == "rel" else None
+                if bound is not None:
+                    same = self.same(*((bound, other) if one is g else (other, bound)))
+                    if same.equal:
+                        return same
         if g == a:
             return Decision(True, "equal_structure")
         if g.op in NUMERIC and a.op in NUMERIC:
@@ -482,6 +494,10 @@ class _Comparison:
             renamed, renamed_rule = self.scalar(g, substitute(a, constant))
             if renamed:
                 return Decision(True, renamed_rule)
+        for renaming in _arbitrary(tg.alone, ta.alone, _NUMBERED, _NUMBERED):
+            renamed, renamed_rule = self.scalar(g, substitute(a, renaming))
+            if renamed:
+                return Decision(True, renamed_rule)
         if g.op == "call" and a.op == "call" and len(g.args) != len(a.args):
             return Decision(False, "value_differs")
         point = self.points(g, a)
@@ -574,8 +590,6 @@ class _Comparison:
             left = tree.mul([Node("calc", (), scales[0] or 1), inner_g])
             right = tree.mul([Node("calc", (), scales[1] or 1), inner_a])
             found = self.scalars(left, right)
-            if not found.equal and None in scales:
-                found = self.scalars(inner_g, inner_a)
             return Decision(True, "equal_unit") if found.equal else found
         if go == ao == "pct":
             return self.scalars(inner_g, inner_a)
@@ -743,6 +757,11 @@ class _Comparison:
             family = self.families(core_g, core_a, declared=True)
             if family is not None:
                 return family
+        if any(n.op == "where" and constant_words(n.value) for n in (g, a)):
+            ours, theirs = traits(core_g).alone, traits(core_a).alone
+            for mapping in _renamings(ours - theirs, theirs - ours):
+                if (renamed := self.same(core_g, substitute(core_a, mapping))).equal:
+                    return renamed
         return found
 
     def quantified(self, g: Node, a: Node) -> Decision:
@@ -940,7 +959,7 @@ class _Comparison:
                     found = self.aligned(g, other)
                     if found.equal:
                         return Decision(True, "equal_real_set")
-            if len(g.args) == 2 and all(is_scalar(s) for s in (*g.args, *a.args)):
+            if len(g.args) == 2 and all(is_scalar(s) for s in (*g.args, *a.args)) and not _solved(g):
                 for other in (a, turned):
                     if other.value == g.value and g.value[0] in _TURN:
                         left = tree.add([g.args[0], tree.neg(g.args[1])])
@@ -1060,6 +1079,11 @@ class _Comparison:
             names = self.same_name(one[0], other[0])
             if found.equal and names:
                 return Decision(True, "equal_function" if function else "equal_assignment")
+            if not found.equal and names and _defines_function(one[0]) and is_scalar(one[1]) and is_scalar(renamed):
+                names_of = _ARBITRARY if one[0].op == "call" else _INTEGRATION
+                for renaming in _arbitrary(traits(one[1]).alone, traits(renamed).alone, names_of, _ARBITRARY):
+                    if self.scalar(one[1], substitute(renamed, renaming))[0]:
+                        return Decision(True, "equal_function")
             if not found.equal and names:
                 family = self.families(g, a, declared=False)
                 if family is not None and family.equal:
@@ -1072,9 +1096,13 @@ class _Comparison:
         if len(g.args) == len(a.args) == 2 and all(map(is_scalar, sides)):
             left = tree.add([g.args[0], tree.neg(g.args[1])])
             right = tree.add([a.args[0], tree.neg(a.args[1])])
+            if _solved(g) and not _solved(a) and ZERO not in a.args:
+                return Decision(False, "unsolved", "x + 2 = 7 where x = 5 is asked for")
             if constant_factor(left, right) is not None:
                 return Decision(True, "equal_equation")
             if solved_alike(g, a):
+                return Decision(True, "equal_equation")
+            if (crossed := cross_multiplied(g, a)) is not None and constant_factor(*crossed) is not None:
                 return Decision(True, "equal_equation")
         if found is _NO_TYPE or found.rule == "type_differs":
             if len(g.args) == len(a.args) and g.value == a.value:
@@ -1329,6 +1357,13 @@ def _curves(node: Node) -> list[Node] | None:
     return expand_all(parts)
 
 
+def _solved(node: Node) -> bool:
+    """`x = 5`, `2 < x`: a letter on one side, a number on the other."""
+    return len(node.args) == 2 and any(
+        x.op == "sym" and is_number(y) for x, y in (node.args, tuple(reversed(node.args)))
+    )
+
+
 def _radians(node: Node) -> bool:
     return bool(node.value.dimension == (("rad", 1),))
 
@@ -1410,6 +1445,42 @@ def _integration_constant(g: Node, a: Node, gold: frozenset[str], answer: frozen
     if len(ours) != 1 or len(theirs) != 1 or ours == theirs or gold - set(ours) != answer - set(theirs):
         return {}
     return {theirs[0]: Node("sym", (), ours[0])}
+
+
+_NUMBERED: Final = frozenset(f"{c}_{i}" for c in "Cc" for i in "0123")
+_INTEGRATION: Final = _NUMBERED | frozenset(("C", "c", "K", "k", "A", "B"))
+_ARBITRARY: Final = _INTEGRATION | frozenset(("a", "b", "m", "n", "d", "D", "lambda", "alpha", "beta", "C'", "const"))
+"""Letters that answers give to constants nobody fixed: of solutions of differential and functional equations."""
+
+
+def _defines_function(name: Node) -> bool:
+    """`f(x)`, `y`, `y(x)`: what a functional or a differential equation asks for."""
+    if name.op == "call":
+        return len(name.args) == 1 and name.args[0].op == "sym"
+    return name.op == "sym" and name.value in ("y", "f")
+
+
+def _arbitrary(
+    gold: frozenset[str], answer: frozenset[str], ours: frozenset[str], theirs: frozenset[str]
+) -> list[dict[str, Node]]:
+    """The renamings of the answer's arbitrary constants to the gold's; none unless all other letters are the same.
+
+    C_1 and C_2 may change places; letters that both sides use stay as they are, since a and b may be given.
+    """
+    mine, yours = gold & ours, answer & theirs
+    if not mine or len(mine) != len(yours) or gold - mine != answer - yours or not gold - mine:
+        return []
+    if mine <= _NUMBERED or yours <= _NUMBERED:
+        return _renamings(mine, yours)
+    return _renamings(mine - yours, yours - mine)
+
+
+def _renamings(gold: frozenset[str], answer: frozenset[str]) -> list[dict[str, Node]]:
+    """Every one-to-one renaming of at most three letters."""
+    if len(gold) != len(answer) or not 0 < len(gold) <= 3:
+        return []
+    names = sorted(answer)
+    return [{n: Node("sym", (), o) for n, o in zip(names, order, strict=True)} for order in permutations(sorted(gold))]
 
 
 def _is_inequality(node: Node) -> bool:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from rewards.math_equivalence import tree
 from rewards.math_equivalence.equations import assignment
 from rewards.math_equivalence.expressions import (
     is_scalar,
     substitute,
+    traits,
 )
 from rewards.math_equivalence.plusminus import has_pm
 from rewards.math_equivalence.realsets import whole_numbers
@@ -161,16 +163,42 @@ def folded(entries: Entries, other: tuple[Node, ...]) -> tuple[Node, ...]:
 
 
 def declared_apart(node: Node) -> Node:
-    """`x = kπ, k ∈ Z` as one value under a condition."""
+    """`x = kπ, k ∈ Z` as one value under a condition; `(t, 2t), t ∈ R` with its letter declared an arbitrary constant.
+
+    A number set of its own first (`R, x ≠ 0`) declares nothing.
+    """
     if node.op != "list":
         return node
-    kept = [
-        a for a in node.args
-        if not (a.op == "rel" and a.value == ("in",) and a.args[1].op == "numset" and a.args[1].value[0] in "ZN")
-    ]  # fmt: skip
-    if len(kept) == len(node.args) or not kept:
+    kept: list[Node] = []
+    declared = ""
+    for a in node.args:
+        if kept and a.op == "rel" and a.value == ("in",) and a.args[1].op == "numset" and a.args[0].op in _LETTERS:
+            if a.args[1].value[0] in "ZN":
+                declared = "integer"
+                continue
+            if _elsewhere(a.args[0], kept):
+                declared = declared or "constant"
+                continue
+        kept.append(a)
+    if not declared:
         return node
-    return Node("where", (kept[0] if len(kept) == 1 else Node("list", tuple(kept), node.value),), "integer")
+    return Node("where", (kept[0] if len(kept) == 1 else Node("list", tuple(kept), node.value),), declared)
+
+
+_LETTERS: Final = frozenset(("sym", "list", "tuple"))
+
+
+def _elsewhere(letter: Node, kept: list[Node]) -> bool:
+    """Whether a letter stands in a formula before: so in `f(x) = kx, k ∈ R`; in `x > 2, x ∈ R` it is the subject."""
+    if letter.op != "sym" or any(n.op == "rel" and n.args[0] == letter for n in kept):
+        return False
+    return any(letter.value in traits(n).alone for n in kept)
+
+
+def constant_words(words: str) -> bool:
+    """Whether a condition only says that letters are arbitrary: "for some constant c", "k ∈ R"."""
+    low = words.lower().split()
+    return any(w in ("constant", "constants", "arbitrary", "real", "parameter", "parameters") for w in low)
 
 
 def listed(node: Node) -> Node:
@@ -185,7 +213,75 @@ def listed(node: Node) -> Node:
         entries = entries_of(condition)
         if entries is not None and entries.names and all(n == body for n in entries.names):
             return Node("set", entries.values)
-    return node
+    return _images(body, condition) or node
+
+
+def _images(body: Node, condition: Node) -> Node | None:
+    """`{2k : 1 ≤ k ≤ 4}`, `{k^2 : k = 1, 2, 3}`: the values of a formula at whole numbers that the condition counts."""
+    if not is_scalar(body) or body.op == "sym":
+        return None
+    free = traits(body).alone
+    if len(free) != 1 or not free <= COUNTING:
+        return None
+    letter = Node("sym", (), next(iter(free)))
+    values: list[int] | None = None
+    parts = condition.args if condition.op == "list" else (condition,)
+    equal = [p for p in parts if p.op == "rel" and p.value == ("=",) and p.args[0] == letter]
+    if equal:
+        known = [exact_of(n) for n in (equal[0].args[1], *(p for p in parts if p.op != "rel"))]
+        values = [n for n in known if isinstance(n, int)]
+        if len(values) != len(known):
+            return None
+    elif len(parts) == 1 and parts[0].op == "rel" and parts[0].value == ("in",) and parts[0].args[1].op == "set":
+        known = [exact_of(n) for n in opened(parts[0].args[1].args)]
+        values = [n for n in known if isinstance(n, int)]
+        if len(values) != len(known):
+            return None
+    else:
+        for part in parts:
+            if part.op == "rel" and part.value == ("in",) and part.args[1].op == "numset":
+                continue
+            integers = Node("rel", (letter, Node("numset", (), "Z")), ("in",))
+            whole = whole_numbers(Node("build", (integers, part)))
+            if values is not None or whole is None or whole.op != "set":
+                return None
+            values = [n.value for n in whole.args]
+    if values is None or len(values) > 100:
+        return None
+    return Node("set", tuple(_folded(substitute(body, {letter.value: Node("num", (), n)})) for n in values))
+
+
+def _folded(node: Node) -> Node:
+    """The tree with arithmetic on numbers done."""
+    if not node.args:
+        return node
+    args = [_folded(a) for a in node.args]
+    if node.op == "add":
+        return tree.add(args)
+    if node.op == "mul":
+        return tree.mul(args)
+    if node.op == "pow":
+        return tree.power(args[0], args[1])
+    if node.op == "div":
+        return tree.div(args[0], args[1])
+    return tree.neg(args[0]) if node.op == "neg" else Node(node.op, tuple(args), node.value)
+
+
+COUNTING: Final = frozenset(("k", "n", "m", "j", "l", "t", "p", "r"))
+
+
+def condition_of(build: Node) -> Node | None:
+    """`n ≥ 2` of `{n ∈ N : n ≥ 2}`: the condition of a set of whole numbers; None for other sets."""
+    body, condition = build.args
+    if body.op == "rel" and body.value == ("in",) and body.args[0].op == "sym" and body.args[1].op == "numset":
+        return condition if body.args[1].value[0] in "ZN" else None
+    if body.op == "sym" and condition.op == "list":
+        kept = [
+            p for p in condition.args
+            if not (p.op == "rel" and p.value == ("in",) and p.args[1].op == "numset" and p.args[1].value[0] in "ZN")
+        ]  # fmt: skip
+        return kept[0] if len(kept) == 1 and len(condition.args) == 2 else None
+    return None
 
 
 def counted(node: Node) -> Node:

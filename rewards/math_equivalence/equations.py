@@ -101,6 +101,9 @@ def is_name(node: Node) -> bool:
     if op == "div":
         return all(_letters_product(a) for a in node.args) or is_derivative(node)
     if op == "mul":
+        first = node.args[0]
+        if first.op == "sym" and first.value.startswith("complement"):
+            return all(map(_letters_product, node.args[1:]))  # complement_U A
         return _letters_product(node)
     if op == "add":
         names = {a.value for a in node.args if a.op == "sym"}
@@ -210,6 +213,17 @@ def _is_root(left: Node, name: str, value: Node) -> bool:
     if same_scalar(two, tree.add([one, one]))[0] is not True:
         return False
     return same_scalar(one, tree.ZERO)[0] is False
+
+
+def cross_multiplied(g: Node, a: Node) -> tuple[Node, Node] | None:
+    """`a/b = 3/2` against `2a = 3b`: both differences without denominators; None where no letter is divided by."""
+    if not any(side.op == "div" and traits(side.args[1]).alone for node in (g, a) for side in node.args):
+        return None
+    differences = []
+    for node in (g, a):
+        (x, p), (y, q) = (side.args if side.op == "div" else (side, tree.ONE) for side in node.args)
+        differences.append(tree.add([tree.mul([x, q]), tree.neg(tree.mul([y, p]))]))
+    return differences[0], differences[1]
 
 
 def solved_alike(g: Node, a: Node) -> bool:

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Final, NoReturn
 
 from rewards.math_equivalence import tree
+from rewards.math_equivalence.domains import Domain, between, bounded, domain_of, relation_of
 from rewards.math_equivalence.tokens import (
     END,
     ENDS,
@@ -157,7 +158,7 @@ class _Parser:
         j = self.i
         while (t := self.toks[j]).kind == "o" and t.text in (")", "}", "\\}", "]", "."):
             j += 1
-        return not t.kind
+        return not t.kind and sum(t.text in (")", "]") for t in self.toks[self.i : j]) < 2
 
     def separator(self, top: bool) -> str | None:
         """separator := "," | ";" | "and" | "or" | wide space | row break | trailing punctuation"""
@@ -227,10 +228,15 @@ class _Parser:
                 special = _phrase(words)
                 if special is not None and self.at_clause_end():
                     return special
+                domain = domain_of(words)
+                if domain is not None and (special := self.bounded_domain(domain)) is not None:
+                    return special
                 if all(w in FILLERS for w in words) and not self.at_clause_end():
                     return self.clause()
                 raise _Prose
             self.i = start
+        if (named := self.named_quantity()) is not None:
+            return named
         node = self.chain()
         while True:
             token = self.toks[self.i]
@@ -260,6 +266,99 @@ class _Parser:
                 node = self.condition(node)
             else:
                 return node
+
+    def bounded_domain(self, domain: Domain) -> Node | None:
+        """domain := words letter? (bound values)? , as in "all real numbers x except 0 and 1"; None for prose"""
+        base, relation, bare = domain
+        if not relation and self.toks[self.i].kind in ("w", "W") and len(self.toks[self.i].text) == 1:
+            self.i += 1
+            bare = False
+            more = relation_of(self.words())
+            if more is None:
+                return None
+            relation = more
+        if not relation and self.toks[self.i].kind == "r":
+            relation = "such"
+            self.i -= 1
+        if not relation:
+            return base if self.at_clause_end() and not bare else None
+        if relation == "such":
+            condition = self.chain()
+            letter = condition.args[0] if condition.op == "rel" else base
+            return Node("build", (Node("rel", (letter, base), ("in",)), condition)) if letter.op == "sym" else None
+        if self.toks[self.i + 1].kind == "r":
+            self.i += 2  # except x = 0
+        if relation == "between":
+            low = self.sum()
+            if self.separator(False) != "and":
+                return None
+            high = self.sum()
+            closing = self.words()
+            return between(base, low, high, closing == ["inclusive"]) if closing in ([], ["inclusive"]) else None
+        values = [self.sum()]
+        if relation != "except":
+            return bounded(base, relation, values[0])
+        while self.separator(False) is not None:
+            values.append(self.sum())
+        return Node("minus", (base, Node("set", tuple(values))))
+
+    def named_quantity(self) -> Node | None:
+        """label := ("P"|"E"|"Var") bracket "=" clause | "\\max" ... "=" clause | letter ":" equation
+
+        `P(X = 2) = 1/3`, `E[X] = 2`, `\\max f(x) = 12`, `l: 2x - y = 0`: what stands in front is no part of the value.
+        """
+        start = self.toks[self.i]
+        j = self.i + 1
+        if start.kind not in ("w", "W", "s", "f", "b") and start.text not in _MEASURES:
+            return None
+        if start.text in ("max", "min", "Max", "Min", "MAX", "MIN", "sup", "inf"):
+            pass
+        elif start.text in _MEASURES and self.toks[j].kind == "o" and self.toks[j].text in ("(", "[", "\\{", "|("):
+            j = self.closing(j)
+            if j < 0 or not (self.toks[j].kind == "r" and self.toks[j].text in ("=", "≈")):
+                return None
+        elif start.text in ("l", "L", "C", "E", "ell", "S", "D") and self.toks[j].text == ":" and self.is_curve(j + 1):
+            self.i = j + 1
+            return self.clause()
+        else:
+            return None
+        while not (self.toks[j].kind == "r" and self.toks[j].text in ("=", "≈")):
+            token = self.toks[j]
+            if token.kind in ("", ",", "q"):
+                return None
+            j = self.closing(j) if token.kind == "o" and token.text in _OPENERS else j + 1
+            if j < 0:
+                return None
+        if j == self.i + 1 and start.kind == "f":
+            return None  # \\max = 12 is read as a name
+        name = " ".join(t.text for t in self.toks[self.i : j])
+        self.i = j + 1
+        return Node("label", (self.clause(),), name)
+
+    def closing(self, j: int) -> int:
+        """One past the bracket that closes the one at `j`; -1 when none does within a few tokens."""
+        depth = 0
+        for at in range(j, min(j + 40, len(self.toks))):
+            token = self.toks[at]
+            if token.kind == "o":
+                if token.text in ("(", "[", "{", "\\{", "|("):
+                    depth += 1
+                elif token.text in (")", "]", "}", "\\}", "|)"):
+                    depth -= 1
+                    if depth == 0:
+                        return at + 1
+        return -1
+
+    def is_curve(self, j: int) -> bool:
+        """Whether an equation in x or y follows, with no ratio in it: `l: 2x-3y+5=0`, but not `a:b=3:2`"""
+        lettered = equal = False
+        while (token := self.toks[j]).kind and token.kind not in (",", "q"):
+            if token.text == ":":
+                return False
+            lettered = lettered or (token.kind == "w" and ("x" in token.text or "y" in token.text))
+            equal = equal or (token.kind == "r" and token.text == "=")
+            j += 1
+        return lettered and equal
 
     def at_clause_end(self) -> bool:
         token = self.toks[self.i]
@@ -362,7 +461,7 @@ class _Parser:
         if token.kind == "r":
             self.i += 1
             right = self.chain()
-            if token.text in ("=", "->", "=>", "≈", "~"):
+            if token.text in ("=", "==", "->", "=>", "≈", "~"):
                 return right
             if right.op == "rel":
                 self.fail("two relations in a row")
@@ -376,6 +475,10 @@ class _Parser:
                 sign = token.text
                 self.i += 1
                 count = exact_of(sides[-1])
+                if sign == "==":
+                    if count is not None:
+                        self.fail("a test of two numbers, which is true or false")
+                    sign = "="
                 if sign == "!=" and token.space == 0 and isinstance(count, int) and self.toks[self.i].kind == "n":
                     sides[-1] = tree.factorial(sides[-1])  # 5!=120 written tight
                     sign = "="
@@ -383,6 +486,8 @@ class _Parser:
                 if following.kind == "r" and following.text == "=" and sign in ("<", ">", "=", "~"):
                     sign = sign + "=" if sign in "<>" else "≈"
                     self.i += 1
+                if sign == "in" and following.kind in ("w", "W") and following.text in ("Z", "N", "R", "Q", "C"):
+                    self.toks[self.i] = Token("k", "numset:" + following.text, following.space)
                 if sign == "=>":
                     # the conclusion of a derivation is the statement
                     return self.chain()
@@ -390,6 +495,8 @@ class _Parser:
                 self.i += 2
                 sign = "!="
             elif token.kind in ("w", "W") and token.text.lower() in ("is", "equals", "are", "in"):
+                if token.text.lower() == "is" and self.said_of_it():
+                    continue
                 self.i += 1
                 sign = "in" if token.text.lower() == "in" else "="
             else:
@@ -420,6 +527,16 @@ class _Parser:
         if signs == ["≡"] and sides[1].op == "mod":
             return Node("cong", (left, *sides[1].args))
         return Node("rel", tuple(sides), tuple(signs))
+
+    def said_of_it(self) -> bool:
+        """Passes over "is the smallest such number" behind a value: that says of it what the question asked for."""
+        start = self.i
+        self.i += 1
+        words = self.words()
+        if self.at_clause_end() and any(w in _SUPERLATIVES for w in words) and not any(w in NEGATIONS for w in words):
+            return True
+        self.i = start
+        return False
 
     def ratio(self) -> Node:
         """ratio := setexpr (":" setexpr)* | clock time"""
@@ -597,6 +714,9 @@ class _Parser:
             ):
                 if token.text.lower() in _STOP_WORDS and not (text == "in" and self.inches_ahead()):
                     break
+                if text in ("cis", "sin", "cos", "tan", "ln", "log"):
+                    pending.append(self.factor())
+                    continue
                 if _is_quantity(pending):
                     unit = self.unit()
                     if unit is not None:
@@ -1289,6 +1409,11 @@ class _Parser:
                 return repeating
         if fkind == "D" and self.toks[self.i + 1].kind in ("", ","):
             self.i += 1  # 1.41...
+            shown = _repeats(digits)
+            if shown is not None:
+                start, block = shown
+                period = Fraction(int(block), 10**start * (10 ** len(block) - 1))
+                return Node("num", (), _whole(Fraction(int((whole or "0") + digits[:start]), 10**start) + period))
         if (
             fkind == "n"
             and following.space == 1
@@ -1827,10 +1952,15 @@ class _Parser:
             closer = token.text
         elif token.kind == "":
             closer = closers[0]  # forgotten at the very end
+            if exact_of(node) is not None and alone:
+                self.fail("a bracket that does not close")  # `((5` is a slip of something, not of 5
         else:
             self.fail("a bracket that does not close")
         if node.op == "list" and not node.args:
             self.fail("empty brackets")
+        if opener == "[" and closer == "]" and self.is_op("_") and exact_of(node) is not None:
+            self.i += 1
+            return Node("residue", (node, self.argument(script=True)))  # [10]_{11}, a class and no number
         if node.op == "list":
             elements = node.args
             if len(elements) == 2 and node.value != "or":
@@ -2045,6 +2175,12 @@ _ACCENTS: Final = {"overrightarrow": "vec", "widehat": "hat", "overline": "bar",
 _ALIGNMENTS: Final = frozenset(
     ("equation", "align", "aligned", "alignedat", "gather", "gathered", "split", "math", "displaymath", "multline")
 )
+_MEASURES: Final = frozenset(("P", "Pr", "E", "Var", "D", "Cov", "prob", "Prob"))
+"""What is taken of events and random variables."""
+_SUPERLATIVES: Final = frozenset(
+    ("smallest", "largest", "least", "greatest", "minimum", "maximum", "only", "answer", "minimal", "maximal", "best",
+     "optimal", "unique", "solution", "required", "desired")
+)  # fmt: skip
 _UNIT_LETTERS: Final = frozenset("msghLlNJWVAKCF")
 _MATRICES: Final = {
     "matrix": "", "pmatrix": "(", "bmatrix": "(", "Bmatrix": "{", "vmatrix": "|", "Vmatrix": "‖", "smallmatrix": "",
@@ -2077,6 +2213,25 @@ def _decimal(whole: str, digits: str) -> Node:
     if not digits:
         return Node("num", (), int(whole))
     return Node("dec", (), Decimal10(Fraction(int(whole + digits), 10 ** len(digits)), len(digits)))
+
+
+def _repeats(digits: str) -> tuple[int, str] | None:
+    """Where the period of `0.1666...` begins, and the period; None for `3.14159...`, whose digits show none.
+
+    A period of one digit must stand there three times unless it stands alone (0.33...), a longer one twice.
+    """
+    size = len(digits)
+    if not 2 <= size <= 60:
+        return None
+    for start in range(min(size, 6)):
+        for length in range(1, (size - start) // 2 + 1):
+            times = (size - start) // length
+            block = digits[start : start + length]
+            if (length > 1 or times > 2 or start == 0) and all(
+                digits[j] == block[(j - start) % length] for j in range(start, size)
+            ):
+                return start, block
+    return None
 
 
 def _scientific(text: str) -> Node:
@@ -2120,6 +2275,9 @@ def _gather(items: list[Node], seps: list[str]) -> Node:
     """One node for several clauses. Relations joined by "or" are `any`, by "and" or a comma `list` keeps them."""
     if seps == ["and"] and (both := _compound(items[0], items[1])) is not None:
         return both
+    if items[0].op == "rel" and items[0].value == ("!=",) and all(n.op not in _NO_TERMS for n in items[1:]):
+        items = [items[0], *(Node("rel", (items[0].args[0], n), ("!=",)) for n in items[1:])]  # x ≠ 1, 2
+        seps = [","]
     kind = "or" if "or" in seps else "and" if "and" in seps else ";" if ";" in seps else ","
     return Node("list", tuple(items), kind)
 
@@ -2246,6 +2404,8 @@ def _apply(name: str, args: tuple[Node, ...], base: Node | None, exponent: Node 
         node = Node("fn", (*args, Node("num", (), 10)), "log")
     elif base is not None:
         node = Node("opaque", (*args, base), name)
+    elif name == "cis" and len(args) == 1:
+        node = tree.add([Node("fn", args, "cos"), tree.mul([Node("sym", (), "i"), Node("fn", args, "sin")])])
     elif name == "exp" and len(args) == 1:
         node = tree.power(Node("const", (), "e"), args[0])
     elif name == "sqrt" and len(args) == 1:
@@ -2494,7 +2654,28 @@ def _option(toks: list[Token], comma: str) -> Node | None:
     return Node("choice", (content,), letter.text.upper())
 
 
+_MONTHS: Final = frozenset(
+    "january february march april may june july august september october november december".split()
+)
+
+
+def _is_date(toks: list[Token]) -> bool:
+    """`July 4`, `4th of July`, `May 3, 2024`: a month and numbers, nothing else."""
+    months = 0
+    for t in toks:
+        if t.kind in ("w", "W"):
+            if t.text.lower() in _MONTHS and t.text[0].isupper():
+                months += 1
+            elif t.text.lower() not in ("st", "nd", "rd", "th", "of", "the"):
+                return False
+        elif not (t.kind == "," or (t.kind == "n" and t.text.isdigit()) or t.text in (".", "{", "}", "^")):
+            return False
+    return months == 1 and len(toks) > 1
+
+
 def _read(toks: list[Token], comma: str, unit_letters: str = "") -> Node:
+    if len(toks) < 12 and _is_date(toks):
+        return Node("text", (), " ".join(t.text.lower() for t in toks if t.kind in ("w", "W", "n")))
     if _all_words(toks):
         words = [t.text.lower() for t in toks if t.kind in ("w", "W")]
         if any(t.text == "'" for t in toks):
@@ -2504,6 +2685,12 @@ def _read(toks: list[Token], comma: str, unit_letters: str = "") -> Node:
             special = tree.neg(special) if special is not None and special.op in ("num", "const") else None
         if special is not None:
             return special
+        domain = domain_of(words)
+        if domain is None and len(words) > 2 and len(words[-1]) == 1:
+            domain = domain_of(words[:-1])  # all real x
+            domain = domain._replace(bare=False) if domain is not None else None
+        if domain is not None and not domain.relation and not domain.bare:
+            return domain.base
         return Node("text", (), " ".join(words))
     spaced = _spaced_numbers(toks)
     if spaced is not None:
@@ -2514,6 +2701,17 @@ def _read(toks: list[Token], comma: str, unit_letters: str = "") -> Node:
         while toks and toks[-1] is END:
             toks.pop()
         return _sentence(toks)
+    except Problem as problem:
+        while toks and toks[-1] is END:
+            toks.pop()
+        if problem.code == "over_limit" or not _worded(toks):
+            raise
+        return Node("text", (), _sentence(toks).value)  # words around formulas: equal to the same words only
+
+
+def _worded(toks: list[Token]) -> bool:
+    """Whether a text that is no formula is prose: at least two real words."""
+    return sum(1 for t in toks if t.kind in ("w", "W") and (len(t.text) > 2 or t.text == "is") and is_word(t.text)) > 1
 
 
 def _spaced_numbers(toks: list[Token]) -> Node | None:
@@ -2545,6 +2743,20 @@ def _spaced_numbers(toks: list[Token]) -> Node | None:
     ):
         return None
     return Node("seq", tuple(numbers))
+
+
+_CURRENCY_CODES: Final = {
+    "USD": "$", "US": "$", "Rs": "₹", "INR": "₹", "EUR": "€", "GBP": "£", "RMB": "元", "CNY": "元",
+}  # fmt: skip
+
+
+def _money_first(toks: list[Token]) -> None:
+    """`USD 50`, `US\\$50`, `Rs. 50`: the code of a currency in front of an amount as its sign."""
+    after = 1
+    while after < len(toks) and (toks[after].kind == "m" or toks[after].text == "."):
+        after += 1
+    if after < len(toks) and toks[after].kind == "n":
+        toks[:after] = [Token("m", _CURRENCY_CODES[toks[0].text], toks[0].space)]
 
 
 def _trimmed(toks: list[Token]) -> list[Token]:
@@ -2596,10 +2808,18 @@ def parse(text: str, comma: str = "auto", unit_letters: str = "") -> Node:
     text = restore_commands(text)
     if "{:" in text or "{=" in text:
         text = text.replace("{:}", ":").replace("{=}", "=")
+    if "+/-" in text:
+        text = text.replace("+/-", "\\pm ")
+    elif text.startswith("+-"):
+        text = "\\pm " + text[2:]
+    if "_" in text and text.replace("_", "").isdigit() and all(len(part) == 3 for part in text.split("_")[1:]):
+        text = text.replace("_", "")  # 1_000_000
     if "<sup>" in text or "<sub>" in text:
         for a, b in (("<sup>", "^{"), ("</sup>", "}"), ("<sub>", "_{"), ("</sub>", "}")):
             text = text.replace(a, b)
     toks = _trimmed(tokens(fold_unicode(text)))
+    if toks[0].kind in ("w", "W") and toks[0].text in _CURRENCY_CODES:
+        _money_first(toks)
     size = len(toks)
     outer = _outer_braces(toks)
     if outer:

@@ -128,7 +128,7 @@ def _read(node: Node) -> tuple[tuple[Piece, ...], Node | None]:
         variable = variables.pop() if variables else None
         if node.value == "or":
             return tuple(p for pieces, _ in read for p in pieces), variable
-        if any(a.op not in ("rel", "where") for a in node.args):
+        if any(a.op not in ("rel", "where") for a in node.args[node.args[0].op == "numset" :]):
             raise NotReal
         pieces = normal(read[0][0])
         for other, _ in read[1:]:

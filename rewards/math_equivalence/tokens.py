@@ -146,7 +146,9 @@ def tokens(text: str) -> list[Token]:
                 font = ""
             out.append(Token("n", t, space))
         elif kind == "word":
-            if style == "t" or font == "t":
+            if t in ("frac", "dfrac", "tfrac") and text.startswith("{", position):
+                out.append(Token("c", "frac", space))  # a lost backslash
+            elif style == "t" or font == "t":
                 out.append(Token("W", t, space))
             elif style == "b" or font == "b":
                 out.append(Token("b", t, space))
@@ -230,7 +232,7 @@ def tokens(text: str) -> list[Token]:
             if t == "**":
                 out.append(Token("o", "^", space))
             else:
-                out.append(Token("r", {"==": "=", "=<": "<="}.get(t, t), space))
+                out.append(Token("r", {"=<": "<="}.get(t, t), space))
         else:
             if t == "{":
                 fonts.append("drop" if dropping else (font or style))
@@ -260,6 +262,8 @@ def tokens(text: str) -> list[Token]:
                 if money and position < size and text[position].isdigit():
                     out.append(Token("m", "$", space))
                     money = False
+                elif money and text.startswith("{", position):
+                    raise Problem("unreadable", "${ begins a template, no mathematics")
                 else:
                     space = 2
                     continue

@@ -49,6 +49,7 @@ _put("k", "infty infin infinity", "infty")
 _put("k", "emptyset varnothing", "empty")
 _put("c", "frac dfrac tfrac cfrac nicefrac sfrac", "frac")
 _put("c", "sqrt")
+_put("s", "complement Pr")
 _put("c", "surd", "sqrt")
 _put("c", "binom dbinom tbinom", "binom")
 _put("c", "over choose atop stackrel overset underset pmod bmod mod pod overline bar underline vec hat widehat")
@@ -268,6 +269,32 @@ BASE_WORDS: Final[dict[str, int]] = {
 }
 
 
+_HAN_DIGITS: Final = {c: i for i, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+_HAN_UNITS: Final = {"十": 10, "百": 100, "千": 1000}
+_HAN_CLASSIFIERS: Final = "个名人只本支条张块种次天年元岁米页位件颗棵辆つ個人本枚歳"
+
+
+def han_number(word: str) -> int | None:
+    """`一百二十` -> 120, `三个` -> 3, `五万` -> 50000; None for other words."""
+    if len(word) > 1 and word[-1] in _HAN_CLASSIFIERS:
+        word = word[:-1]
+    if not word or len(word) > 12:
+        return None
+    total = section = digit = 0
+    for c in word:
+        if c in _HAN_DIGITS:
+            digit = _HAN_DIGITS[c]
+        elif c in _HAN_UNITS:
+            section += (digit or 1) * _HAN_UNITS[c]
+            digit = 0
+        elif c == "万":
+            total = (section + digit) * 10_000
+            section = digit = 0
+        else:
+            return None
+    return total + section + digit
+
+
 def number_words(words: list[str]) -> tuple[int, int] | None:
     """`["forty", "two"]` -> (42, 1); `["two", "thirds"]` -> (2, 3); None when the words are no number.
 
@@ -275,6 +302,9 @@ def number_words(words: list[str]) -> tuple[int, int] | None:
     """
     if not words or len(words) > 12:
         return None
+    if words[0][0] > "\u3000":
+        value = han_number(words[0]) if len(words) == 1 else None
+        return None if value is None else (value, 1)
     if words[-1] in FRACTION_WORDS:
         if len(words) == 1:
             return (1, FRACTION_WORDS[words[0]]) if words[0] in ("half", "quarter") else None

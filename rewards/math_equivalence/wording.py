@@ -76,6 +76,8 @@ def same_words(gold: str, answer: str) -> bool:
         said = _complement(whole)
         if said and _complement(part) is None and said == _bare(part):
             return True
+    if len(a) == len(g) + 1 and a[: len(g)] == g and len(g) == 1 and a[-1] in ("wins", "win", "won"):
+        return True  # "Alice wins" to the question who wins
     subject = _core(a)
     return 0 < len(subject) <= 3 and any(
         _core(g[:n]) == subject and _acts(g[n]) for n in range(len(subject), min(len(g), len(subject) + 4))
