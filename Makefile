@@ -18,7 +18,7 @@ demo: $(VENV)/installed
 	$(BIN)/grpo-run --reward math+format --out demo/run
 
 test: $(VENV)/installed
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

@@ -25,7 +25,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final
@@ -44,6 +44,7 @@ MAX_LOSSES_BY_CRASH: Final = 2
 """The same for a worker that dies by itself (segmentation fault): the task itself is then the likely cause."""
 
 _HEADER: Final = struct.Struct("!Q")
+_BOOT: Final = "import json,sys;s=json.loads(sys.argv[1]);sys.path[:]=s['path'];import rewards.workers as w;w._serve(s)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +67,11 @@ class WorkerStartError(RuntimeError):
     """Worker processes cannot be started, or cannot import the target."""
 
 
-class _Lost(Exception):
-    """The connection to a worker ended."""
+class ConnectionEnded(Exception):
+    """The process at the other end is gone."""
 
 
-class _DeadlineCrossed(Exception):
+class DeadlineCrossed(Exception):
     """The peer did not answer in time."""
 
 
@@ -79,10 +80,11 @@ def _wait(connection: socket.socket, event: int, deadline: float) -> None:
     poller.register(connection, event)
     remaining = deadline - time.monotonic()
     if remaining <= 0 or not poller.poll(min(remaining * 1000, 2**30)):  # poll takes a C int
-        raise _DeadlineCrossed
+        raise DeadlineCrossed
 
 
-def _send(connection: socket.socket, frame: bytes, deadline: float) -> None:
+def send_frame(connection: socket.socket, frame: bytes, deadline: float) -> None:
+    """One length-prefixed message, whole by `deadline` (monotonic seconds). Raises ConnectionEnded, DeadlineCrossed."""
     view = memoryview(_HEADER.pack(len(frame)) + frame)
     while view:
         _wait(connection, select.POLLOUT, deadline)
@@ -91,10 +93,11 @@ def _send(connection: socket.socket, frame: bytes, deadline: float) -> None:
         except BlockingIOError:
             continue
         except OSError as error:
-            raise _Lost from error
+            raise ConnectionEnded from error
 
 
-def _receive(connection: socket.socket, deadline: float) -> bytes:
+def receive_frame(connection: socket.socket, deadline: float) -> bytes:
+    """The next message of `send_frame`. Raises ConnectionEnded, DeadlineCrossed."""
     buffer = bytearray()
     want = _HEADER.size
     header = True
@@ -105,39 +108,43 @@ def _receive(connection: socket.socket, deadline: float) -> bytes:
         except BlockingIOError:
             continue
         except OSError as error:
-            raise _Lost from error
+            raise ConnectionEnded from error
         if not piece:
-            raise _Lost
+            raise ConnectionEnded
         buffer += piece
         if header and len(buffer) == want:
             (want,) = _HEADER.unpack(buffer)
             if want > MAX_FRAME_BYTES:
-                raise _Lost
+                raise ConnectionEnded
             buffer.clear()
             header = False
     return bytes(buffer)
 
 
-class _Worker:
-    """One child process and the socket to it."""
+class Worker:
+    """One child process in a session of its own, and the socket to it.
+
+    Args:
+        boot: Python text that the child runs; it reads `setup` from `sys.argv[1]` as JSON.
+        setup: JSON-plain; the search path and the connection's descriptor are added.
+        show_output: what the child writes goes to our stderr; else nowhere.
+    """
 
     __slots__ = ("_lifeline", "connection", "process", "ready", "started")
 
-    def __init__(self, target: str, memory_bytes: int) -> None:
+    def __init__(self, boot: str, setup: Mapping[str, Any], *, show_output: bool = False) -> None:
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         lifeline_read, self._lifeline = os.pipe()
-        setup = json.dumps(
-            {"target": target, "memory_bytes": memory_bytes, "path": sys.path, "connection": theirs.fileno()}
-        )
-        # -I keeps the caller's directory and PYTHON* variables out; the search path is then ours, spelled out.
-        boot = "import json,sys;s=json.loads(sys.argv[1]);sys.path[:]=s['path'];import rewards.workers as w;w._serve(s)"
+        whole = json.dumps({**setup, "path": sys.path, "connection": theirs.fileno()})
+        output = None if show_output else subprocess.DEVNULL
         try:
+            # -I keeps the caller's directory and PYTHON* variables out; the search path is then ours, spelled out.
             self.process = subprocess.Popen(
-                [sys.executable, "-I", "-c", boot, setup],
+                [sys.executable, "-I", "-c", boot, whole],
                 stdin=lifeline_read,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
+                stdout=2 if show_output else subprocess.DEVNULL,  # stdout is the caller's, for results
+                stderr=output,
                 pass_fds=(theirs.fileno(),),
                 start_new_session=True,
             )
@@ -156,11 +163,12 @@ class _Worker:
         self.started = time.monotonic()
 
     def wait_ready(self, start_seconds: float) -> None:
+        """Wait for its first word. Raises WorkerStartError when it failed or came too late, ConnectionEnded."""
         if self.ready:
             return
         try:
-            hello = json.loads(_receive(self.connection, self.started + start_seconds))
-        except _DeadlineCrossed:
+            hello = json.loads(receive_frame(self.connection, self.started + start_seconds))
+        except DeadlineCrossed:
             raise WorkerStartError(f"a worker was not ready within {start_seconds:g} s") from None
         if hello.get("failure"):
             raise WorkerStartError(f"a worker could not start: {hello['failure']}")
@@ -221,10 +229,14 @@ class WorkerPool:
         self.start_seconds = start_seconds
         self._reset()
 
+    @property
+    def _setup(self) -> dict[str, Any]:
+        return {"target": self.target, "memory_bytes": self.memory_bytes}
+
     def _reset(self) -> None:
         self._pid = os.getpid()
-        self._idle: list[_Worker] = []
-        self._busy: set[_Worker] = set()
+        self._idle: list[Worker] = []
+        self._busy: set[Worker] = set()
         self._free = threading.Condition()
         self._closed = False
         _POOLS.add(self)
@@ -248,7 +260,7 @@ class WorkerPool:
             worker.forget()
         self._reset()
 
-    def _acquire(self) -> _Worker:
+    def _acquire(self) -> Worker:
         with self._free:
             while True:
                 if self._closed:
@@ -259,13 +271,13 @@ class WorkerPool:
                     worker = self._idle.pop(at)
                     break
                 if len(self._busy) < self.workers:
-                    worker = _Worker(self.target, self.memory_bytes)
+                    worker = Worker(_BOOT, self._setup)
                     break
                 self._free.wait()
             self._busy.add(worker)
             return worker
 
-    def _release(self, worker: _Worker) -> None:
+    def _release(self, worker: Worker) -> None:
         with self._free:
             self._busy.discard(worker)
             if self._closed:
@@ -274,14 +286,14 @@ class WorkerPool:
                 self._idle.append(worker)
             self._free.notify()
 
-    def _replace(self, worker: _Worker, *, dying: bool = False) -> int | None:
+    def _replace(self, worker: Worker, *, dying: bool = False) -> int | None:
         """Kill `worker`; its successor begins to import at once, so that the next task need not wait for it."""
         code = worker.kill(dying=dying)
         with self._free:
             self._busy.discard(worker)
             if not self._closed:
                 with contextlib.suppress(WorkerStartError):  # the next _acquire tries again and reports
-                    self._idle.append(_Worker(self.target, self.memory_bytes))
+                    self._idle.append(Worker(_BOOT, self._setup))
             self._free.notify()
         return code
 
@@ -305,13 +317,13 @@ class WorkerPool:
                 worker.wait_ready(self.start_seconds)
                 sent = time.monotonic()
                 deadline = sent + limit
-                _send(worker.connection, _HEADER.pack(int(limit * 1000)) + frame, deadline)
-                answer = json.loads(_receive(worker.connection, deadline))
-            except _DeadlineCrossed:
+                send_frame(worker.connection, _HEADER.pack(int(limit * 1000)) + frame, deadline)
+                answer = json.loads(receive_frame(worker.connection, deadline))
+            except DeadlineCrossed:
                 assert worker is not None
                 self._replace(worker)
                 return Outcome(failure=Failure(Reason.DEADLINE, f"no answer within {limit:g} s; the worker was killed"))
-            except _Lost:
+            except ConnectionEnded:
                 assert worker is not None
                 code = self._replace(worker, dying=True)
                 killed = code is None or code == -signal.SIGKILL
@@ -405,20 +417,20 @@ os.register_at_fork(after_in_child=_after_fork_in_child)
 
 def _serve(setup: dict[str, Any]) -> None:
     """Main loop of a worker. Ends when the parent closes the socket; dies when the parent dies."""
-    _die_with_the_parent()
+    die_with_the_parent()
     connection = socket.socket(fileno=setup["connection"])
     far = time.monotonic() + 10**9
     try:
         target = _load(setup["target"])
         _limit_memory(setup["memory_bytes"])
     except BaseException as error:
-        _send(connection, json.dumps({"failure": f"{type(error).__name__}: {error}"}).encode(), far)
+        send_frame(connection, json.dumps({"failure": f"{type(error).__name__}: {error}"}).encode(), far)
         return
-    _send(connection, json.dumps({"ready": True}).encode(), far)
+    send_frame(connection, json.dumps({"ready": True}).encode(), far)
     while True:
         try:
-            frame = _receive(connection, far)
-        except (_Lost, _DeadlineCrossed):
+            frame = receive_frame(connection, far)
+        except (ConnectionEnded, DeadlineCrossed):
             return
         (limit_ms,) = _HEADER.unpack(frame[: _HEADER.size])
         _limit_cpu(limit_ms / 1000)
@@ -431,8 +443,8 @@ def _serve(setup: dict[str, Any]) -> None:
         except Exception as error:  # becomes an `error` verdict in the parent, never a score
             answer = json.dumps({"failure": [Reason.EXCEPTION.value, f"{type(error).__name__}: {error}"[:2000]]})
         try:
-            _send(connection, answer.encode(), far)
-        except _Lost:
+            send_frame(connection, answer.encode(), far)
+        except ConnectionEnded:
             return
 
 
@@ -444,7 +456,8 @@ def _load(target: str) -> Callable[[Any], Any]:
     return found
 
 
-def _die_with_the_parent() -> None:
+def die_with_the_parent() -> None:
+    """In a `Worker`'s process: have the kernel end it when the process that started it is gone."""
     # Stdin is a pipe whose other end lives in the parent alone. Asking the kernel for a signal when it closes works
     # even while the interpreter is inside one endless C call; a watching thread would never get the GIL then.
     with contextlib.suppress(ImportError, OSError, AttributeError):
