@@ -242,6 +242,18 @@ class EvaluationConfig(_Section):
     every: int = _field(0, "evaluate greedily every N steps; 0 means before and after only", "eval-every", ge=0)
 
 
+class ScoringConfig(_Section):
+    """[scoring]: where completions are judged."""
+
+    batch_seconds: float = _field(
+        600.0,
+        "longest wall time for judging one batch, in a process that is killed then; rows not judged by then have no "
+        "reward; 0 judges in the trainer itself, without a limit",
+        "scoring-seconds",
+        ge=0,
+    )
+
+
 class RecordConfig(_Section):
     """[record]: what is written, and how often."""
 
@@ -288,6 +300,7 @@ class RunConfig(_Section):
     sampling: SamplingConfig = Field(default_factory=SamplingConfig)
     optimiser: OptimiserConfig = Field(default_factory=OptimiserConfig)
     evaluation: EvaluationConfig = Field(default_factory=EvaluationConfig)
+    scoring: ScoringConfig = Field(default_factory=ScoringConfig)
     record: RecordConfig = Field(default_factory=RecordConfig)
     watch: WatchConfig = Field(default_factory=WatchConfig)
     launch: LaunchConfig = Field(default_factory=LaunchConfig)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import comb
@@ -83,6 +83,7 @@ class Evaluator:
 
     Args:
         reward: judges the answers.
+        score: scores samples with `reward`; by default in this process.
         samples: questions; prompts already in the form that the tokenizer's template takes.
         tokenizer: the model's.
         prefill: see `rewards.integrations.trl.chat_prefill`.
@@ -104,8 +105,9 @@ class Evaluator:
         top_k: int = 0,
         min_p: float | None = None,
         seed: int = 0,
+        score: Callable[[Sequence[Sample]], list[RewardResult]] | None = None,
     ) -> None:
-        self.reward = reward
+        self.score = score or reward.score
         self.samples = list(samples)
         self.tokenizer = tokenizer
         self.prefill = prefill
@@ -183,7 +185,7 @@ class Evaluator:
     def judge(self, answers: Sequence[Completion]) -> list[RewardResult]:
         """One result per answer; `answers` holds the same number for each question, in order."""
         draws = len(answers) // max(1, len(self.samples))
-        return self.reward.score(
+        return self.score(
             [
                 replace(
                     self.samples[i // draws],

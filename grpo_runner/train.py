@@ -42,6 +42,7 @@ from grpo_runner.trainer import SOURCE_FILE, SignalTrainer
 from grpo_runner.watch import Alert, Facts, Watch
 from rewards.expression import Reward
 from rewards.integrations.trl import TrlReward, chat_prefill
+from rewards.scoring_process import RewardNotPortable, ScoringProcess
 from rewards.verdict import Sample
 
 _OPTIMISERS: Final[Mapping[str, str]] = {
@@ -371,8 +372,37 @@ def run(
         say: takes each line for people.
 
     Raises:
-        ModelError: the model cannot be loaded or trained.
+        ModelError: the model cannot be loaded or trained, or the reward not be taken to a process of its own.
     """
+    with scoring(config, reward, judge) as process:  # it loads the verifiers while we load the model
+        return _run(config, reward, judge, train, held_out, process, say)
+
+
+@contextlib.contextmanager
+def scoring(config: RunConfig, *rewards: Reward) -> Iterator[ScoringProcess | None]:
+    """The process in which batches are judged under their limit; None where the run has none."""
+    if not config.scoring.batch_seconds:
+        yield None
+        return
+    process = ScoringProcess(*rewards, batch_seconds=config.scoring.batch_seconds)
+    try:
+        process.start()
+        yield process
+    except RewardNotPortable as error:
+        raise ModelError(f"reward: {error} (--scoring-seconds 0)") from None
+    finally:
+        process.close()
+
+
+def _run(
+    config: RunConfig,
+    reward: Reward,
+    judge: Reward,
+    train: Questions,
+    held_out: Questions,
+    process: ScoringProcess | None,
+    say: Callable[[str], None],
+) -> Summary:
     began = time.perf_counter()
     _quiet(config)
     if config.threads is not None:
@@ -388,7 +418,8 @@ def run(
     config.out.mkdir(parents=True, exist_ok=True)
     (config.out / "config.json").write_text(config.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
-    function = TrlReward(reward, prefill=prefill, stop_token_ids={*stops, tokenizer.pad_token_id})
+    known_stops = {*stops, tokenizer.pad_token_id}
+    function = TrlReward(reward, prefill=prefill, stop_token_ids=known_stops, process=process)
     functions, weights = ([function], [1.0])
     if config.algorithm.gdpo:
         functions, weights = function.split()  # type: ignore[assignment]
@@ -434,7 +465,7 @@ def run(
     trainer.remove_callback(ProgressCallback)
     main = trainer.accelerator.is_main_process
     say_main = say if main else _silent
-    evaluator = _evaluator(config, judge, held_out, tokenizer, prefill, stops)
+    evaluator = _evaluator(config, judge, held_out, tokenizer, prefill, stops, process)
     evaluations: dict[int, Accuracy] = {}
     checkpoint = last_checkpoint(config.out) if config.resume else None
     if config.resume and checkpoint is None:
@@ -528,7 +559,13 @@ def _watch(
 
 
 def _evaluator(
-    config: RunConfig, judge: Reward, held_out: Questions, tokenizer: Any, prefill: str, stops: Sequence[int]
+    config: RunConfig,
+    judge: Reward,
+    held_out: Questions,
+    tokenizer: Any,
+    prefill: str,
+    stops: Sequence[int],
+    process: ScoringProcess | None,
 ) -> Evaluator:
     return Evaluator(
         judge,
@@ -542,10 +579,13 @@ def _evaluator(
         top_k=config.sampling.top_k,
         min_p=config.sampling.min_p,
         seed=config.seed,
+        score=None if process is None else lambda samples: process.score(samples, judge),
     )
 
 
-def _asked(config: RunConfig, judge: Reward, questions: Questions) -> tuple[Any, Evaluator]:
+def _asked(
+    config: RunConfig, judge: Reward, questions: Questions, process: ScoringProcess | None
+) -> tuple[Any, Evaluator]:
     """A model to ask, and the evaluator that asks it these questions."""
     _quiet(config)
     if config.threads is not None:
@@ -554,7 +594,7 @@ def _asked(config: RunConfig, judge: Reward, questions: Questions) -> tuple[Any,
     tokenizer = load_tokenizer(config)
     model = load_model(config, device).to(device)
     stops = stop_ids(model, tokenizer)
-    return model, _evaluator(config, judge, questions, tokenizer, chat_prefill(tokenizer), stops)
+    return model, _evaluator(config, judge, questions, tokenizer, chat_prefill(tokenizer), stops, process)
 
 
 def evaluate(config: RunConfig, judge: Reward, held_out: Questions, say: Callable[[str], None] = say_line) -> Accuracy:
@@ -565,8 +605,9 @@ def evaluate(config: RunConfig, judge: Reward, held_out: Questions, say: Callabl
     """
     if not len(held_out):
         raise ModelError("evaluation.questions: 0 held-out questions; give a number above 0")
-    model, evaluator = _asked(config, judge, held_out)
-    accuracy = evaluator.run(model, config.evaluation.samples)
+    with scoring(config, judge) as process:
+        model, evaluator = _asked(config, judge, held_out, process)
+        accuracy = evaluator.run(model, config.evaluation.samples)
     config.out.mkdir(parents=True, exist_ok=True)
     write_jsonl(config.out / "answers-eval.jsonl", accuracy.rows)
     (config.out / "evaluation.json").write_text(json.dumps(accuracy.as_row(), indent=2) + "\n", encoding="utf-8")
@@ -581,9 +622,10 @@ def measure(config: RunConfig, judge: Reward, questions: Questions, draws: int) 
     Raises:
         ModelError: the model cannot be loaded.
     """
-    model, evaluator = _asked(config, judge, questions)
-    answers = evaluator.answer(model, draws, greedy=False)
-    results = evaluator.judge([answer for group in answers for answer in group])
+    with scoring(config, judge) as process:
+        model, evaluator = _asked(config, judge, questions, process)
+        answers = evaluator.answer(model, draws, greedy=False)
+        results = evaluator.judge([answer for group in answers for answer in group])
     rates: list[float | None] = []
     for start in range(0, len(results), draws):
         known = [r for result in results[start : start + draws] if (r := evaluator.is_right(result)) is not None]

@@ -26,6 +26,7 @@ from rewards.scoring import RewardResult
 from rewards.verdict import Reason, Sample, Status, Verdict
 
 DEFAULT_BATCH_SECONDS: Final = 600.0
+MAX_GROUPS_AT_ONCE: Final = 32
 MAX_ATTEMPTS: Final = 2
 """How often a batch is begun when the process dies under it."""
 
@@ -266,8 +267,9 @@ def _serve(setup: dict[str, Any]) -> None:
             print(f"scoring process: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
             os._exit(1)
 
-    # The reader never judges, so that the parent can always hand over the whole batch.
-    threads = ThreadPoolExecutor(max(2, os.cpu_count() or 1), "scoring")
+    # The reader never judges, so that the parent can always hand over the whole batch. Threads are many, because each
+    # group that never ends keeps one until the limit, and must not keep the others waiting.
+    threads = ThreadPoolExecutor(MAX_GROUPS_AT_ONCE, "scoring")
     while True:
         try:
             frame = workers.receive_frame(connection, far)

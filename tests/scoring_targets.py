@@ -34,6 +34,17 @@ class Obeys(Verifier[Params]):
         return Verdict.scored(1.0)
 
 
+class SpinsOnEven(Verifier[Params]):
+    """Never comes back where the gold is even; else the share of digits."""
+
+    needs = ("gold",)
+
+    def verify(self, sample: Sample) -> Verdict:
+        while int(sample.gold) % 2 == 0:
+            pass
+        return Verdict.scored(sum(c.isdigit() for c in sample.text) / max(1, len(sample.text)))
+
+
 class GroupShare(Verifier[Params]):
     """1 over the number of samples it sees together."""
 
@@ -44,8 +55,9 @@ class GroupShare(Verifier[Params]):
 
 
 def registry() -> Registry:
-    """Both, as `obeys` and `share`."""
+    """All of them."""
     own = Registry()
     own.add("obeys", Obeys)
+    own.add("spins", SpinsOnEven)
     own.add("share", GroupShare)
     return own

@@ -23,8 +23,8 @@ def run(out: Path, *words: str) -> None:
     done = subprocess.run(
         [
             sys.executable, "-m", "grpo_runner.cli", "--reward", "math+gate(math, 0.25*kimi_length(of=math))",
-            "--steps", "4", "--resample", "--batch-size", "32", "--warmup-steps", "0", "--eval-questions", "0", "--row-seeds",
-            "--device", "cpu", "--out", str(out), *words,
+            "--steps", "4", "--resample", "--batch-size", "32", "--warmup-steps", "0", "--eval-questions", "0",
+            "--row-seeds", "--device", "cpu", "--out", str(out), *words,
         ],
         capture_output=True, text=True, timeout=600, env={**os.environ, "OMP_NUM_THREADS": "1"}, check=False,
     )  # fmt: skip

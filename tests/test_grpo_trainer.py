@@ -11,6 +11,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="training needs torch; pip install 'grpo-rewards[train]'")
 pytest.importorskip("trl", reason="training needs TRL; pip install 'grpo-rewards[train]'")
 
+from scoring_targets import SpinsOnEven  # noqa: E402
+
 from grpo_runner import data  # noqa: E402
 from grpo_runner.config import RunConfig  # noqa: E402
 from rewards.expression import Reward  # noqa: E402
@@ -63,7 +65,13 @@ class EasyOnly(Verifier[Params]):
 
 def registry() -> Registry:
     own = Registry()
-    for name, cls in {"one": Constant, "zero": Nothing, "digits": Digits, "half": EasyOnly}.items():
+    for name, cls in {
+        "one": Constant,
+        "zero": Nothing,
+        "digits": Digits,
+        "half": EasyOnly,
+        "spins": SpinsOnEven,
+    }.items():
         own.add(name, cls)
     return own
 
@@ -200,6 +208,15 @@ def test_resampling_stops_at_its_budget(tmp_path: Path) -> None:
     assert [row["completions_generated"] for row in rows] == [32, 32, 32]
     assert {row["groups_with_spread"] for row in rows} == {0.0}
     assert torch.equal(before, after)
+
+
+def test_a_verifier_that_never_comes_back_costs_its_rows_their_reward_and_the_run_goes_on(tmp_path: Path) -> None:
+    """The batch has one hard limit, and what was judged by then is trained on."""
+    _, _, rows = run(tmp_path, "spins", optimiser__steps=2, sampling__batch_size=64, scoring__batch_seconds=2.0)
+    assert len(rows) == 2
+    assert all(0.0 < row["unscored"] < 1.0 for row in rows)
+    assert all(row["flat/unscored"] == row["unscored"] for row in rows)
+    assert all(row["seconds/scoring"] < 4.0 for row in rows)
 
 
 def test_the_cause_of_every_flat_group_is_counted(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from typing import Any, Final
 from rewards.expression import Reward
 from rewards.registry import nearest
 from rewards.scoring import RewardResult
+from rewards.scoring_process import ScoringProcess
 from rewards.verdict import Sample, Status
 
 RESERVED: Final = frozenset(
@@ -44,6 +45,7 @@ class TrlReward:
         prefill: what the chat template already wrote of the answer; `chat_prefill(tokenizer)` finds it.
         stop_token_ids: ids that end a completion (every end-of-sequence id, and the pad id). A completion whose last
             token is none of them was cut off. Empty means: not known, `Sample.truncated` stays None.
+        process: a `ScoringProcess` made for this reward: a batch has a hard limit then. None scores in this process.
 
     Raises:
         ExpressionError: the expression cannot be read.
@@ -57,7 +59,9 @@ class TrlReward:
         columns: Mapping[str, str] | None = None,
         prefill: str = "",
         stop_token_ids: Collection[int] = (),
+        process: ScoringProcess | None = None,
     ) -> None:
+        self.process = process
         self.reward = Reward.parse(reward) if isinstance(reward, str) else reward
         self.columns = dict(columns or {})
         self.prefill = prefill
@@ -191,7 +195,7 @@ class TrlReward:
         try:
             ranks, rank = _processes()
             if not self._grouped or ranks == 1:
-                return self.reward.score(samples)
+                return self._score(samples)
             from accelerate.utils import gather_object
 
             everyone: list[list[Sample]] = gather_object([list(samples)])
@@ -200,7 +204,7 @@ class TrlReward:
             for owner, sample in flat:
                 first.setdefault(sample.group, owner)
             mine = [i for i, (_, sample) in enumerate(flat) if first[sample.group] == rank]
-            judged = dict(zip(mine, self.reward.score([flat[i][1] for i in mine]), strict=True))
+            judged = dict(zip(mine, self._score([flat[i][1] for i in mine]), strict=True))
             together: dict[int, RewardResult] = {}
             for part in gather_object([judged]):
                 together.update(part)
@@ -208,6 +212,9 @@ class TrlReward:
             return [together[start + i] for i in range(len(samples))]
         finally:
             self.seconds += time.perf_counter() - began
+
+    def _score(self, samples: Sequence[Sample]) -> list[RewardResult]:
+        return self.reward.score(samples) if self.process is None else self.process.score(samples, self.reward)
 
     def split(self) -> tuple[list[TrlComponent], list[float]]:
         """One callable per component, and their weights: for trainers that normalise each component apart (GDPO).
