@@ -453,6 +453,8 @@ def _span(text: str, box: _Box) -> Span:
         while last > first and text[last - 1].isspace():
             last -= 1
         # `\boxed{{42}}`, a format string's doubled braces
+        if text.startswith("{{", first) and "*" in text[first:last]:
+            break  # `{{7*7}}` is a template that someone hopes is run
         if (
             2 < last - first < MAX_DOUBLED_CHARS
             and text[first] == "{"
@@ -983,6 +985,9 @@ def _choice(text: str, start: int, end: int, *, last: bool) -> tuple[int, int] |
         if at > start and ((text[at - 1].isascii() and text[at - 1].isalnum()) or text[at - 1] in "'’"):
             continue
         if at + 1 < end and text[at + 1].isascii() and (text[at + 1].isalnum() or text[at + 1] in "'’"):
+            run = _letter_run(text, at, end)
+            if run:
+                return at, run
             continue
         article = c in "AI" and not last and at + 2 < end and text[at + 1] == " " and text[at + 2].islower()
         if article and not text.startswith(("or ", "and "), at + 2):
@@ -993,6 +998,15 @@ def _choice(text: str, start: int, end: int, *, last: bool) -> tuple[int, int] |
             continue
         return at, at + 1
     return None
+
+
+def _letter_run(text: str, at: int, end: int) -> int:
+    """One past `AC`, `BCD`: two to five letters in order that stand alone, as a choice of several; else 0."""
+    stop = at
+    while stop < end and "A" <= text[stop] <= "H" and (stop == at or text[stop] > text[stop - 1]):
+        stop += 1
+    alone = stop >= end or not (text[stop].isascii() and text[stop].isalnum())
+    return stop if alone and 1 < stop - at <= 5 else 0
 
 
 _DENIALS: Final = (
@@ -1320,6 +1334,13 @@ def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer 
     last = _trim_end(text, start, end)
     if text.endswith("```", start, last):
         return None  # the text ends in a program or its output: that is no statement
+    if text.endswith(("\\]", "$$"), start, last) and not choice:
+        opener = "\\[" if text[last - 1] == "]" else "$$"
+        opening = text.rfind(opener, max(start, last - MAX_STATEMENT_CHARS), last - 2)
+        if opening >= 0 and "\n" in text[opening:last] and "boxed" not in text[opening:last]:
+            first, stop = _trim(text, opening + 2, last - 2)
+            if first < stop:
+                return Answer((Span(text[first:stop], first, stop),), "closing")
     for _ in range(4):
         while last > start:
             if text[last - 1] in _TRAILING + "-#✅=~>|":
@@ -1347,6 +1368,9 @@ def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer 
         if low.startswith(_BOILERPLATE, at):
             last = at
             continue
+        if not choice and low.startswith(("yes,", "no,"), at):
+            stop = at + 3 if low.startswith("yes", at) else at + 2
+            return Answer((Span(text[at:stop], at, stop),), "closing")
         if choice:
             found = _choice(text, at, last, last=True) or _choice(text, first, last, last=True)
         elif _bare_expression(text, start, last):

@@ -52,7 +52,14 @@ from rewards.math_equivalence.expressions import (
     substitute,
     traits,
 )
-from rewards.math_equivalence.families import PARAMETERS, constants_in, parameter_of, progression, same_progression
+from rewards.math_equivalence.families import (
+    PARAMETERS,
+    POINT_LETTERS,
+    constants_in,
+    parameter_of,
+    progression,
+    same_progression,
+)
 from rewards.math_equivalence.latex import parse
 from rewards.math_equivalence.matrices import along_axes, as_matrix, holds_matrix
 from rewards.math_equivalence.numeric import Evaluator, TooLarge
@@ -60,7 +67,7 @@ from rewards.math_equivalence.plusminus import expand, expand_all, has_pm
 from rewards.math_equivalence.readings import Reading, read, show, type_name
 from rewards.math_equivalence.realsets import NotReal, is_set, read_set, same_set
 from rewards.math_equivalence.tree import NUMERIC, ZERO, Decimal10, Node, Problem, exact_of
-from rewards.math_equivalence.wording import answers_yes_or_no, no_statement, same_words
+from rewards.math_equivalence.wording import answers_yes_or_no, no_statement, ordinal, same_words, told_of
 
 MAX_PAIRS: Final = 2_000
 """Most comparisons of elements for one pair of lists, beyond those that rough values tell apart."""
@@ -687,6 +694,12 @@ class _Comparison:
             said = answers_yes_or_no(words.value.split())
             if said is not None and other.op == "const" and other.value == said:
                 return Decision(True, "equal_text")
+            if other.op in ("const", "numset") and (told := told_of(words.value.split())) is not None:
+                named = parse(told)  # "the expression is undefined"
+                if named == other:
+                    return Decision(True, "equal_text")
+            if other.op == "num" and ordinal(words.value) == other.value:
+                return Decision(True, "equal_text")
             letter = _letter(other) if other.value is not None and str(other.value).isupper() else None
             if letter is not None and _names_letter(words.value.split(), letter.lower()):
                 return Decision(True, "equal_choice")
@@ -696,7 +709,7 @@ class _Comparison:
                 return Decision(True, "equal_text")
             # "The rent is 240 yuan, and 210 yuan for ..." against "240, 210": all numbers of the sentence, in its order
             values = a.args if a.op in ("list", "tuple") else (a,)
-            bare = [v.args[0] if v.op in ("qty", "money") else v for v in values]
+            bare = [v.args[0] if v.op in ("qty", "money", "label") else v for v in values]
             if g.args and len(g.value.split()) > 3 and all(v.op in NUMERIC for v in bare):
                 found = self.ordered(g.args, bare)
                 if found.equal:
@@ -709,9 +722,11 @@ class _Comparison:
             return Decision(False, "text_differs")
         if g.op == "list" and len(a.args) == len(g.args) > 1:
             # "Tom has 24 and Ann has 48": as many numbers as the gold has, and no word that makes one a guess
-            bare = [v.args[0] if v.op in ("qty", "money") else v for v in g.args]
+            bare = [v.args[0] if v.op in ("qty", "money", "label") else v for v in g.args]
             if all(v.op in NUMERIC for v in bare) and self.unordered(bare, a.args).equal:
                 return Decision(True, "equal_in_sentence")
+        if g.op == "rel" and (assigned := assignment(g)) is not None and assigned[1].op in NUMERIC:
+            g = assigned[1]
         if a.args and len(a.args) == 1 and (g.op in NUMERIC or g.op in ("money", "pct", "qty", "deg")):
             found = self.same(g.args[0] if g.op in ("money", "qty", "deg", "pct") else g, a.args[0])
             if found.equal:
@@ -870,7 +885,7 @@ class _Comparison:
         if other.op == "ratio":
             terms = Node("ratio", (Node("num", (), hours), Node("num", (), minutes)))
             return self.ratios(terms, a) if one is g else self.ratios(g, terms)
-        if other.op == "qty" and other.value.text.replace(".", "").replace(" ", "") in (
+        if other.op == "qty" and other.value.text.replace(".", "").replace(" ", "").replace("'", "") in (
             "am",
             "pm",
             "oclock",
@@ -901,6 +916,8 @@ class _Comparison:
         shown = base == 10 or self.policy.base_dropped
         if shown and digits.isdigit() and len(digits) <= 4000 and int(digits) == value:
             return Decision(True, "equal_base")
+        if one is a and len(digits) < 200 and _in_base(digits, base) == value:
+            return Decision(True, "equal_base")  # 1001_2 where 9 is asked for
         return Decision(False, "base_differs")
 
     # ---- matrices and vectors
@@ -1175,7 +1192,7 @@ class _Comparison:
             return None
         p = parameter_of(Node("add", x.args), None)
         q = parameter_of(Node("add", y.args), None)
-        if p is None or q is None or p == q:
+        if p is None or q is None or p == q or not {p, q} <= POINT_LETTERS:
             return None
         renamed = tuple(substitute(n, {q: Node("sym", (), p)}) for n in y.args)
         found = self.ordered(x.args, renamed)
@@ -1200,7 +1217,9 @@ class _Comparison:
             return _NO_TYPE
         parameter = left.parameter or right.parameter
         if left.single_tuple and right.single_tuple and not left.names and not right.names:
-            return self.ordered(left.values, right.values)
+            found = self.ordered(left.values, right.values)
+            family = None if found.equal else self.tuple_families(g, a) if g.op == a.op == "tuple" else None
+            return family if family is not None and family.equal else found
         if left.names and right.names and len(left.names) == len(left.values) and len(right.names) == len(right.values):
             named = self.systems(left, right)
             if named is not None:
@@ -1242,6 +1261,8 @@ class _Comparison:
         expanded_l, expanded_r = expand_all(values_l), expand_all(values_r)
         if expanded_l is None or expanded_r is None:
             return Decision(False, "over_limit")
+        if g.op == "list" and g.value == "or":
+            expanded_l = self.distinct(expanded_l)  # "36 or 6^2" is one value
         if left.is_set or right.is_set or has_pm(g) or has_pm(a):
             if (left.bracket_pair and right.is_set) or (right.bracket_pair and left.is_set):
                 return _NO_TYPE
@@ -1357,6 +1378,13 @@ def _curves(node: Node) -> list[Node] | None:
     return expand_all(parts)
 
 
+def _in_base(digits: str, base: int) -> int | None:
+    try:
+        return int(digits, base)
+    except ValueError:
+        return None
+
+
 def _solved(node: Node) -> bool:
     """`x = 5`, `2 < x`: a letter on one side, a number on the other."""
     return len(node.args) == 2 and any(
@@ -1405,6 +1433,16 @@ _LETTERED: Final = frozenset(
         "line",
         "table",
         "diagram",
+        "player",
+        "person",
+        "student",
+        "train",
+        "car",
+        "boat",
+        "school",
+        "city",
+        "urn",
+        "vertex",
     )
 )
 

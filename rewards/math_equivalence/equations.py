@@ -95,7 +95,7 @@ def is_name(node: Node) -> bool:
     if op in ("abs", "opaque"):
         return op == "opaque" or is_name(node.args[0]) or _letters_product(node.args[0])
     if op == "fn":
-        return bool(node.value == "overline")
+        return bool(node.value == "overline") or (len(node.args) == 1 and is_name(node.args[0]))  # cos θ
     if op == "ratio":
         return all(is_name(a) or _letters_product(a) for a in node.args)
     if op == "div":

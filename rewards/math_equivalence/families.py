@@ -20,6 +20,10 @@ PARAMETERS: Final = frozenset(("k", "n", "m", "l", "t", "j", "ell"))
 """Letters that count solutions."""
 
 
+POINT_LETTERS: Final = PARAMETERS | {"s", "r", "u", "lambda", "mu", "x", "a", "c"}
+"""Letters that run along a line of solutions: (2t, 1-t, 3)."""
+
+
 def parameter_of(node: Node, name: Node | None) -> str | None:
     """The one symbol that counts: the only free one besides the name itself."""
     free = traits(node).alone - {"i"}

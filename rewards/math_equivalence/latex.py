@@ -49,6 +49,7 @@ from rewards.math_equivalence.vocabulary import (
     FUNCTION_NAMES,
     FUNCTIONS,
     INFINITE_PHRASES,
+    LABELS,
     NEGATIONS,
     NUMBER_SET_PHRASES,
     OR_WORDS,
@@ -56,6 +57,7 @@ from rewards.math_equivalence.vocabulary import (
     SCALES,
     TRUE_WORDS,
     UNDEFINED_PHRASES,
+    label_name,
     number_words,
 )
 
@@ -137,6 +139,10 @@ class _Parser:
             if items:
                 if not last_sep:
                     self.fail("cannot read on")
+                if token.kind in ("w", "W") and token.text.lower() in QUALIFIERS and last_sep in (",", "quad"):
+                    items[-1] = self.condition(items[-1])  # x = 2πn, where n is an integer
+                    last_sep = ""
+                    continue
                 seps.append(last_sep)
             last_sep = ""
             item = self.clause()
@@ -216,7 +222,7 @@ class _Parser:
             if words:
                 if after.kind == "o" and after.text == ":" and self.toks[self.i + 1].kind:
                     self.i += 1
-                    return Node("label", (self.clause(),), " ".join(words))
+                    return Node("label", (self.clause(),), label_name(words))
                 if (
                     after.kind == "r"
                     and after.text == "="
@@ -224,7 +230,7 @@ class _Parser:
                     and (len(words) > 1 or len(words[0]) > 2)
                 ):
                     self.i += 1
-                    return Node("label", (self.clause(),), " ".join(words))
+                    return Node("label", (self.clause(),), label_name(words))
                 special = _phrase(words)
                 if special is not None and self.at_clause_end():
                     return special
@@ -233,6 +239,8 @@ class _Parser:
                     return special
                 if all(w in FILLERS for w in words) and not self.at_clause_end():
                     return self.clause()
+                if words[-1] in LABELS and len(words) < 4 and after.kind in ("n", "m", "c", "s"):
+                    return Node("label", (self.clause(),), label_name(words))
                 raise _Prose
             self.i = start
         if (named := self.named_quantity()) is not None:
@@ -255,6 +263,17 @@ class _Parser:
                 node = _congruence(node, modulus) if node.op in ("rel", "cong") else Node("mod", (node, modulus))
             elif token.kind == "o" and token.text == "(" and self.words_only_ahead() and self.word_group():
                 continue
+            elif (
+                (node.op in _SETLIKE or node.op == "tuple")
+                and token.kind in ("w", "W")
+                and token.text.lower() in ("except", "excluding")
+            ):
+                self.i += 1
+                if self.toks[self.i].text.lower() == "for":
+                    self.i += 1
+                if self.toks[self.i + 1].kind == "r":
+                    self.i += 2
+                node = Node("minus", (node, Node("set", (self.sum(),))))
             elif (token.kind == "o" and token.text == "(" and self.relation_ahead()) or (
                 (token.kind in ("w", "W") and token.text.lower() in QUALIFIERS)
                 or (
@@ -317,11 +336,20 @@ class _Parser:
             j = self.closing(j)
             if j < 0 or not (self.toks[j].kind == "r" and self.toks[j].text in ("=", "≈")):
                 return None
+        elif start.kind in ("w", "W") and len(start.text) == 1 and self.labels_value(j):
+            self.i += 2
+            return Node("label", (self.clause(),), start.text)
         elif start.text in ("l", "L", "C", "E", "ell", "S", "D") and self.toks[j].text == ":" and self.is_curve(j + 1):
             self.i = j + 1
             return self.clause()
         else:
             return None
+        if self.toks[j].text == ":" or self.toks[j].kind == "n":
+            j += self.toks[j].text == ":"  # Max: 8, min 3
+            if start.text[0] not in "mM" or start.kind == "f" or self.toks[j].kind not in ("n", "m", "c", "s"):
+                return None
+            self.i = j
+            return Node("label", (self.clause(),), label_name([start.text.lower()]))
         while not (self.toks[j].kind == "r" and self.toks[j].text in ("=", "≈")):
             token = self.toks[j]
             if token.kind in ("", ",", "q"):
@@ -331,9 +359,21 @@ class _Parser:
                 return None
         if j == self.i + 1 and start.kind == "f":
             return None  # \\max = 12 is read as a name
-        name = " ".join(t.text for t in self.toks[self.i : j])
+        name = label_name([t.text.lower() for t in self.toks[self.i : j]])
         self.i = j + 1
         return Node("label", (self.clause(),), name)
+
+    def labels_value(self, j: int) -> bool:
+        """`A: 15, B: 20`: a capital, a colon and a number that a separator ends, in a list of such"""
+        colon, number, after = self.toks[j : j + 3]
+        listed = after.kind == "," or (self.i > 1 and self.toks[self.i - 1].kind == ",")
+        return (
+            colon.text == ":"
+            and self.toks[self.i].text.isupper()
+            and number.kind == "n"
+            and listed
+            and after.kind in ("", ",", "W", "w")
+        )
 
     def closing(self, j: int) -> int:
         """One past the bracket that closes the one at `j`; -1 when none does within a few tokens."""
@@ -368,6 +408,20 @@ class _Parser:
             return token.text in (")", "}", "\\}", "]", ".", "!", "\\\\", "&")
         return token.kind in ("w", "W") and token.text.lower() in (AND_WORDS | OR_WORDS)
 
+    def product_of_two(self, token: Token) -> bool:
+        """`at`, `mg`, `by` outside \\text, with no word on either side and mathematics on one: a product of two letters"""
+        if token.kind != "w" or len(token.text) != 2 or token.text.lower() not in _PRODUCTS:
+            return False
+        before, after = self.toks[self.i - 1] if self.i else END, self.toks[self.i + 1]
+        if before.kind in ("w", "W") and len(before.text) > 1:
+            return False
+        if token.text in _SHORT_UNITS and (before.kind == "n" or before.text == "}"):
+            return False  # 5 cm^2
+        beside = [t for t in (before, after) if t.kind]
+        return after.kind not in ("w", "W", "n") and any(
+            t.kind in ("r", "f", "s", "c", "k") or (t.kind == "o" and t.text in "+-*/^_{}()") for t in beside
+        )
+
     def words(self) -> list[str]:
         """words := word+ ; a single letter, a function name or a Greek name does not begin one"""
         words: list[str] = []
@@ -375,6 +429,8 @@ class _Parser:
             token = self.toks[self.i]
             if token.kind == "W" or (token.kind == "w" and (is_word(token.text) or words)):
                 low = token.text.lower()
+                if not words and self.product_of_two(token):
+                    break
                 if low in AND_WORDS or low in OR_WORDS:
                     following = self.toks[self.i + 1]
                     if not words or following.kind not in ("W", "w") or not is_word(following.text):
@@ -439,6 +495,8 @@ class _Parser:
                 break
             words.append(token.text)
             self.i += 1
+        if any(w.lower() in _REJECTED for w in words):
+            return node  # x = 3 (x = -1 rejected)
         return Node("where", (node,), " ".join(words))
 
     def condition_goes_on(self) -> bool:
@@ -497,6 +555,10 @@ class _Parser:
             elif token.kind in ("w", "W") and token.text.lower() in ("is", "equals", "are", "in"):
                 if token.text.lower() == "is" and self.said_of_it():
                     continue
+                if token.text.lower() in ("is", "are") and (worded := self.worded_sign()):
+                    sides.append(self.ratio())
+                    signs.append(worded)
+                    continue
                 self.i += 1
                 sign = "in" if token.text.lower() == "in" else "="
             else:
@@ -537,6 +599,16 @@ class _Parser:
             return True
         self.i = start
         return False
+
+    def worded_sign(self) -> str:
+        """`x is at most 5`, `k is greater than 2`: the sign that the words behind "is" spell; "" for others"""
+        start = self.i
+        self.i += 1
+        sign = relation_of(self.words())
+        if sign in ("<", ">", "<=", ">="):
+            return sign
+        self.i = start
+        return ""
 
     def ratio(self) -> Node:
         """ratio := setexpr (":" setexpr)* | clock time"""
@@ -709,6 +781,9 @@ class _Parser:
             ):
                 pending.append(self.factor())
                 continue
+            if kind == "w" and self.product_of_two(token):
+                pending.append(self.factor())
+                continue
             if kind in ("w", "W") and (
                 kind == "W" or is_word(text) or _unit_like(token) or self.speed_ahead() or self.unit_letter(token)
             ):
@@ -724,7 +799,7 @@ class _Parser:
                         continue
                 if kind == "W" and len(text) > 1 and text.lower() not in FUNCTIONS and not _splits(text):
                     break
-                if kind == "w" and is_word(text):
+                if kind == "w" and is_word(text) and not self.product_of_two(token):
                     break
             if kind == "n" and len(pending) == 1 and pending[0].op == "qty":
                 more = self.term()
@@ -1237,6 +1312,9 @@ class _Parser:
         if kind == "w" and len(text) > 1 and text.lower() not in FUNCTIONS and text not in PLAIN_CONSTS:
             self.split_word(token, self.i, 1)
             return self.atom()
+        if (script and kind in ("w", "s") and len(text) == 1) or (script and kind == "s"):
+            self.i += 1
+            return Node("const", (), "e") if text == "e" else Node("sym", (), text)  # e^x(x-1): the power ends at x
         if kind == "o" and text in ("-", "+", "±", "∓"):
             sign = self.signs()
             return _signed(sign, self.argument(script=script))
@@ -1618,7 +1696,7 @@ class _Parser:
         if text in GREEK_WORDS:
             self.i += 1
             return self.named(text)
-        if is_word(text):
+        if is_word(text) and not self.product_of_two(token):
             if low in ("nan", "none", "null"):
                 self.fail("no answer")
             start = self.i
@@ -2175,6 +2253,10 @@ _ACCENTS: Final = {"overrightarrow": "vec", "widehat": "hat", "overline": "bar",
 _ALIGNMENTS: Final = frozenset(
     ("equation", "align", "aligned", "alignedat", "gather", "gathered", "split", "math", "displaymath", "multline")
 )
+_SHORT_UNITS: Final = frozenset("sq ft lb oz yd mi cm mm km kg mg ml pm am".split())
+_REJECTED: Final = frozenset(("rejected", "reject", "extraneous", "discarded", "discard", "舍去", "舍"))
+_PRODUCTS: Final = frozenset("at by my an as he do go me so us we am pm sq ft lb oz yd mi cm mm km kg mg ml".split())
+"""Short words and units that are products of letters in a formula: `v_0 + at`, `mg\\sin\\theta`."""
 _MEASURES: Final = frozenset(("P", "Pr", "E", "Var", "D", "Cov", "prob", "Prob"))
 """What is taken of events and random variables."""
 _SUPERLATIVES: Final = frozenset(
@@ -2537,6 +2619,7 @@ def _sentence(toks: list[Token]) -> Node:
             words.append(token.text.lower().removeprefix("numset:"))
         elif token.kind == "n":
             words.append(token.text)
+            code = code or (j > 0 and token.space == 0 and toks[j - 1].kind in ("w", "W"))  # five5
             value = _reparse([token], "list")
             if value is not None:
                 minus = j > 0 and toks[j - 1].text == "-" and (j == 1 or toks[j - 1].space or toks[j - 2].kind != "n")
@@ -2759,11 +2842,41 @@ def _money_first(toks: list[Token]) -> None:
         toks[:after] = [Token("m", _CURRENCY_CODES[toks[0].text], toks[0].space)]
 
 
+def _without_numbering(toks: list[Token]) -> list[Token]:
+    """`(1) 5; (2) 7` and `a) 5; b) 7` as `5; 7`: the numbers of a question's parts, each once and in order."""
+    opened = toks[0].text == "("
+    marks: list[int] = []
+    for j in range(len(toks) - 1 - opened):
+        label = str(len(marks) + 1), "abcdefgh"[min(len(marks), 7)]
+        if (
+            (toks[j].text == "(" or not opened)
+            and toks[j + opened].text in label
+            and toks[j + 1 + opened].text == ")"
+            and (j == 0 or toks[j - 1].kind in (",", "q") or (opened and toks[j].space == 2))
+        ):
+            marks.append(j)
+    if len(marks) < 2 or marks[0]:
+        return toks
+    out: list[Token] = []
+    for start, stop in zip(marks, [*marks[1:], len(toks)], strict=True):
+        part = toks[start + 2 + opened : stop]
+        if not part or part[0].kind in (",", "r"):
+            return toks
+        if out and out[-1].kind not in (",", "q"):
+            out.append(Token(",", ";", 2))
+        out.extend(part)
+    return _trimmed(out)
+
+
 def _trimmed(toks: list[Token]) -> list[Token]:
     """Without the punctuation around an answer: a full stop, a comma, a stray backslash."""
     start, end = 0, len(toks)
+    commas = 0
     while end and (toks[end - 1].kind in (",", "q") or toks[end - 1].text in (".", "\\", "\\\\", "-->")):
         end -= 1
+        commas += toks[end].kind == ","
+    if commas > 1 and end:
+        raise Problem("unreadable", "a list whose elements are missing")
     while start < end and (toks[start].kind in (",", "q") or toks[start].text in (":", ".")):
         start += 1
     if start == end:
@@ -2812,11 +2925,15 @@ def parse(text: str, comma: str = "auto", unit_letters: str = "") -> Node:
         text = text.replace("+/-", "\\pm ")
     elif text.startswith("+-"):
         text = "\\pm " + text[2:]
+    if "o'clock" in text:
+        text = text.replace("o'clock", "oclock")
     if "_" in text and text.replace("_", "").isdigit() and all(len(part) == 3 for part in text.split("_")[1:]):
         text = text.replace("_", "")  # 1_000_000
     if "<sup>" in text or "<sub>" in text:
         for a, b in (("<sup>", "^{"), ("</sup>", "}"), ("<sub>", "_{"), ("</sub>", "}")):
             text = text.replace(a, b)
+    if text.startswith("{{") and "*" in text:
+        raise Problem("unreadable", "{{ begins a template, no mathematics")
     toks = _trimmed(tokens(fold_unicode(text)))
     if toks[0].kind in ("w", "W") and toks[0].text in _CURRENCY_CODES:
         _money_first(toks)
@@ -2824,6 +2941,8 @@ def parse(text: str, comma: str = "auto", unit_letters: str = "") -> Node:
     outer = _outer_braces(toks)
     if outer:
         toks = _trimmed(toks[outer:-outer])
+    if len(toks) > 5 and ")" in (toks[1].text, toks[2].text) and (toks[0].text == "(") == (toks[2].text == ")"):
+        toks = _without_numbering(toks)
     brackets = 0
     for token in toks:
         if token.kind == "o" and token.text in ("(", "{", "[", "\\{"):

@@ -204,6 +204,7 @@ def _is_placeholder(node: Node) -> bool:
     return (
         len(words) <= 8
         and any(w in PLACEHOLDER_WORDS for w in words)
+        and not (words[0] == "the" and ("is" in words or "are" in words))
         and not (len(words) == 1 and words[0] in ("above", "below", "various", "unknown"))
     )
 

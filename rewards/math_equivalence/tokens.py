@@ -68,6 +68,8 @@ def is_word(run: str) -> bool:
     size = len(run)
     if size < 3 or size > 40 or low in PLAIN_CONSTS or low in FUNCTIONS or low in GREEK_WORDS:
         return False
+    if size in (4, 5) and low[:3] in FUNCTIONS and low[3:] in ("x", "y", "xy", "a", "b", "2x", "ax", "nx"):
+        return False  # sinx, tanx
     if size == 3:
         return low[1] in "aeiou" and low[0] not in "aeiouxyz" and low[2] not in "xyz" and run[1:].islower()
     return any(c in _VOWELS for c in run) and len(set(low)) > 2 and not set(low) <= set("abcdxyzwn")

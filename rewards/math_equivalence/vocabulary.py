@@ -174,9 +174,23 @@ QUALIFIERS: Final = _words("for where with when whenever if such given since pro
 FILLERS: Final = _words(
     "only approximately about exactly roughly around the a an answer is are be equals equal final value values result "
     "so therefore thus hence solution solutions total of to both we get have all set interval intervals point points "
-    "origin vertex coordinates"
+    "origin vertex coordinates open closed half-open ordered pair triple number"
 )
 """Words that may stand before an answer without changing it."""
+LABELS: Final = _words(
+    "minimum maximum mean median mode variance length width height area perimeter volume radius diameter slope "
+    "intercept sum product difference quotient remainder first second third largest smallest range speed distance "
+    "time cost price age center domain amplitude period"
+)
+"""What a value in a list may be called: "minimum 3, maximum 8"."""
+_LABEL_SPELLINGS: Final = {"max": "maximum", "min": "minimum", "maximal": "maximum", "minimal": "minimum"}
+
+
+def label_name(words: list[str]) -> str:
+    """The words of a label, spelt one way."""
+    return " ".join(_LABEL_SPELLINGS.get(w, w) for w in words if w not in ("the", "value", "of", "is"))
+
+
 NEGATIONS: Final = _words("not no never isn't neither nor cannot don't doesn't except without than")
 
 BOUNDS: Final = _words(

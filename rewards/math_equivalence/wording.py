@@ -12,7 +12,29 @@ MAX_WORDS: Final = 24
 """Longest wording that is looked at beyond word-for-word equality."""
 
 _DROPPED: Final = frozenset(
-    ("th", "st", "nd", "rd", "the", "a", "an", "of", "is", "are", "that", "it", "its", "in", "on", "to", "be", "s")
+    (
+        "th",
+        "st",
+        "nd",
+        "rd",
+        "the",
+        "a",
+        "an",
+        "of",
+        "is",
+        "are",
+        "that",
+        "it",
+        "its",
+        "in",
+        "on",
+        "to",
+        "be",
+        "s",
+        "must",
+        "angled",
+        "there",
+    )
 )
 _SAME: Final = {
     "yes": "true", "no": "false", "correct": "true", "incorrect": "false", "diverges": "divergent",
@@ -57,7 +79,7 @@ def same_words(gold: str, answer: str) -> bool:
     """Whether two wordings, lower case and without marks, say the same."""
     if gold == answer or gold.replace(" ", "") == answer.replace(" ", ""):
         return True
-    g, a = gold.split(), answer.split()
+    g, a = _plain(gold), _plain(answer)
     if _core(g) == _core(a) != []:
         return True
     if len(g) > MAX_WORDS or len(a) > MAX_WORDS or not g or not a:
@@ -65,6 +87,15 @@ def same_words(gold: str, answer: str) -> bool:
     for whole, part in ((g, a), (a, g)):
         if len(part) == 1 and part[0] in ("yes", "no", "true", "false"):
             return answers_yes_or_no(whole) == _SAME.get(part[0], part[0])
+    if _quadrant(g) is not None and _quadrant(g) == _quadrant(a):
+        return True
+    for whole, part in ((g, a), (a, g)):
+        if whole[0] in ("yes", "no") and len(whole) > 1 and part[0] not in ("yes", "no"):
+            rest = whole[2:] if whole[1] == "it" else whole[1:]
+            if rest and same_words(" ".join(rest), " ".join(part)):
+                return True  # "yes, it converges"
+        if part == ["neither"] and whole[0] == "neither":
+            return True
     if _negated(g) != _negated(a):
         return False
     if _MONTHS & set(g) and sorted(_core(g)) == sorted(_core(a)):
@@ -80,8 +111,16 @@ def same_words(gold: str, answer: str) -> bool:
         return True  # "Alice wins" to the question who wins
     subject = _core(a)
     return 0 < len(subject) <= 3 and any(
-        _core(g[:n]) == subject and _acts(g[n]) for n in range(len(subject), min(len(g), len(subject) + 4))
+        _core(g[:n]) == subject and (_acts(g[n]) or _compares(g[n:]))
+        for n in range(len(subject), min(len(g), len(subject) + 4))
     )
+
+
+def _plain(text: str) -> list[str]:
+    """The words, with what is spelt in two words put into one."""
+    for spelt, one in (("not possible", "impossible"), ("can not", "cannot"), ("right - angled", "right")):
+        text = text.replace(spelt, one)
+    return text.split()
 
 
 def answers_yes_or_no(words: list[str]) -> str | None:
@@ -91,6 +130,37 @@ def answers_yes_or_no(words: list[str]) -> str | None:
     if ("no" if words[0] == "yes" else "yes") in words[1:3]:
         return None
     return _SAME[words[0]]
+
+
+def told_of(words: list[str]) -> str | None:
+    """What a sentence says of its subject, as it stands: "undefined" of "the expression is undefined"."""
+    for at, word in enumerate(words[:6]):
+        if word in _COPULAS and at and 0 < len(words) - at - 1 <= 4 and not _negated(words):
+            return " ".join(words[at + 1 :])
+    return None
+
+
+_ORDINALS: Final = {
+    word: n
+    for n, word in enumerate(
+        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), 1
+    )
+}
+
+
+def ordinal(word: str) -> int | None:
+    """3 of "third"; None for other words."""
+    return _ORDINALS.get(word)
+
+
+def _quadrant(words: list[str]) -> int | None:
+    """The number of "second quadrant" and "Quadrant II"; None for other words."""
+    rest = [w for w in words if w not in ("quadrant", "the", "in", "is", "nd", "st", "rd", "th")]
+    if "quadrant" not in words or len(rest) != 1:
+        return None
+    (word,) = rest
+    known = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "1": 1, "2": 2, "3": 3, "4": 4, "one": 1, "two": 2, "three": 3}
+    return known.get(word, _ORDINALS.get(word))
 
 
 def _core(words: list[str]) -> list[str]:
@@ -120,6 +190,18 @@ def _complement(words: list[str]) -> list[str] | None:
 
 def _negated(words: list[str]) -> bool:
     return any(w in _NEGATIONS for w in words)
+
+
+def _compares(words: list[str]) -> bool:
+    """`is taller`, `has more`: what the question "who is taller" asks for."""
+    return (
+        len(words) > 1
+        and words[0] in ("is", "are", "has", "was")
+        and (
+            words[1] in ("more", "less", "older", "younger", "better")
+            or (len(words[1]) > 4 and words[1].endswith("er"))
+        )
+    )
 
 
 def _acts(word: str) -> bool:
