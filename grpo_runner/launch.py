@@ -208,4 +208,7 @@ def missing_packages(config: RunConfig, *, gpus: int) -> list[str]:
         found.append("model.attention: flash_attention_2 needs flash-attn; pip install flash-attn, or --attention auto")
     if config.model.liger and absent("liger_kernel"):
         found.append("model.liger: needs liger-kernel; pip install liger-kernel, or --no-liger")
+    for name in config.record.report_to:
+        if absent(name) and (name != "tensorboard" or absent("tensorboardX")):
+            found.append(f"record.report_to: {name} is not installed; pip install {name}, or leave it out")
     return found

@@ -228,6 +228,19 @@ def test_the_cause_of_every_flat_group_is_counted(tmp_path: Path) -> None:
     assert rows[0]["flat/truncated"] == 1.0, "one token is never a whole answer"
 
 
+def test_tensorboard_gets_the_reward_its_components_and_the_causes(tmp_path: Path) -> None:
+    """Through TRL's own report_to."""
+    events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator", reason="needs tensorboard")
+    _, _, rows = run(tmp_path, "digits", optimiser__steps=2, record__report_to=["tensorboard"])
+    (folder,) = {file.parent for file in tmp_path.rglob("events.out.tfevents.*")}
+    written = events.EventAccumulator(str(folder))
+    written.Reload()
+    assert [event.step for event in written.Scalars("train/reward")] == [1, 2]
+    for tag, column in {"train/reward": "reward", "train/digits/score": "digits/score"}.items():
+        assert [event.value for event in written.Scalars(tag)] == pytest.approx([row[column] for row in rows])
+    assert "train/flat_groups/unscored" in written.Tags()["scalars"]
+
+
 def test_completions_are_written_with_verdicts_and_advantages_of_the_trained_batch(tmp_path: Path) -> None:
     """What the policy saw is what the file says."""
     import pyarrow.parquet

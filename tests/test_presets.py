@@ -270,6 +270,7 @@ def test_the_seed_recipe_trains_two_steps_on_a_small_model(tmp_path: Path) -> No
         ({"optimiser.name": "adamw_8bit"}, "adamw_8bit needs"),
         ({"sampling.engine": "vllm-colocate"}, "vllm"),
         ({"model.liger": True}, "liger-kernel"),
+        ({"record.report_to": ["wandb"]}, "pip install wandb"),
     ],
 )
 def test_what_a_setting_needs_is_named_before_a_model_loads(changes: dict[str, Any], message: str) -> None:
