@@ -1,8 +1,9 @@
 """What runs inside a box, after its walls stand: a script, the calls of a module, a binary, a compiler.
 
-Descriptors: 0 stdin, 1 stdout, 2 stderr, 3 the job, then the mode's own pipes. The job is a length, a JSON header and
-the files' bytes, read here and nowhere else. Whatever runs here may be rewritten by the program that runs beside it;
-all that leaves is bytes and plain data, so there is nothing here to forge but its own answers.
+Descriptors: 0 stdin, 1 stdout, 2 stderr, 3 the job, then the mode's own pipes. The job is a marshalled pair, a header
+and the files' bytes, written by the trainer's side and read here and nowhere else. Whatever runs here may be rewritten
+by the program that runs beside it; all that leaves is bytes and plain data, so there is nothing here to forge but its
+own answers.
 """
 
 from __future__ import annotations
@@ -11,10 +12,9 @@ import atexit
 import builtins
 import gc
 import io
-import json
+import marshal
 import os
 import random
-import struct
 import sys
 import threading
 import types
@@ -24,11 +24,14 @@ from sandboxes.zygote import judging
 from sandboxes.zygote.peer import Peer, Service
 
 JOB: Final = 3
-_HEADER: Final = struct.Struct("<I")
 
 
-def prepare() -> None:
-    """Done once in the zygote: what every program finds imported, so that no box pays for it."""
+def prepare(folder: str) -> None:
+    """Done once in the zygote: what every program finds there, so that no box pays for it.
+
+    Args:
+        folder: the working directory of every box, "" where each has its own (`move_to`).
+    """
     import _sitebuiltins
 
     for name in ("exit", "quit"):
@@ -37,34 +40,34 @@ def prepare() -> None:
         setattr(builtins, name, _sitebuiltins._Printer(name, ""))
     builtins.help = _sitebuiltins._Helper()
     sys.dont_write_bytecode = True
-    sys.argv = [""]
     sys.orig_argv = []
+    sys.path.insert(0, folder)
+    sys.set_int_max_str_digits(0)  # a contest program may print 10**5000; its time limit bounds what that costs
+    _standard_streams()
+    _make_module("__main__")
+    for name in [name for name in sys.modules if name == "sandboxes" or name.startswith("sandboxes.")]:
+        del sys.modules[name]
+    seed()
 
 
-def _read_all(descriptor: int) -> bytes:
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    size = os.fstat(descriptor).st_size
-    parts = []
-    while size > 0:
-        part = os.read(descriptor, size)
-        if not part:
-            break
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
+def seed() -> None:
+    """Same program, same run."""
+    random.seed(0)
 
 
-def read_job() -> tuple[dict[str, Any], dict[str, bytes]]:
+def move_to(folder: str) -> None:
+    """This box has a folder of its own."""
+    os.environ["HOME"] = os.environ["TMPDIR"] = folder
+    sys.path[0] = os.getcwd()
+
+
+def read_job(size: int) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The job's header and files; its descriptor is closed."""
-    raw = _read_all(JOB)
+    raw = os.read(JOB, size)
+    while len(raw) < size:
+        raw += os.read(JOB, size - len(raw))
     os.close(JOB)
-    (length,) = _HEADER.unpack_from(raw)
-    start = _HEADER.size + length
-    header: dict[str, Any] = json.loads(raw[_HEADER.size : start])
-    files = {}
-    for path, size in header["files"]:
-        files[path] = raw[start : start + size]
-        start += size
+    header, files = marshal.loads(raw)
     return header, files
 
 
@@ -84,7 +87,23 @@ def write_files(files: dict[str, bytes]) -> None:
 
 
 def _standard_streams() -> None:
-    """Text streams on descriptors 0-2, as a fresh interpreter has them under UTF-8."""
+    """Text streams on descriptors 0-2, as a fresh interpreter has them under UTF-8.
+
+    They remember whether one can seek on what they stand for: that is a file, a pipe and a pipe in every box.
+    """
+    reads, writes = os.pipe()
+    null = os.open(os.devnull, os.O_RDONLY)
+    before = [os.dup(descriptor) for descriptor in range(3)]
+    for target, source in enumerate((null, writes, writes)):
+        os.dup2(source, target)
+    _open_streams()
+    for target, source in enumerate(before):
+        os.dup2(source, target)
+    for descriptor in (reads, writes, null, *before):
+        os.close(descriptor)
+
+
+def _open_streams() -> None:
     sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, "r", closefd=False)), encoding="utf-8")
     out = io.BufferedWriter(io.FileIO(1, "w", closefd=False))
     sys.stdout = io.TextIOWrapper(out, encoding="utf-8", errors="surrogateescape", write_through=False)
@@ -161,32 +180,24 @@ def _report_exception() -> int:
 
 
 def _begin(header: dict[str, Any]) -> None:
-    _standard_streams()
-    random.seed(0)  # same program, same run
-    sys.set_int_max_str_digits(0)  # a contest program may print 10**5000; its time limit bounds what that costs
-    sys.path.insert(0, os.getcwd())
     sys.argv = [header["entry"], *header.get("args", ())]
 
 
-def _make_module(name: str, path: str) -> types.ModuleType:
+def _make_module(name: str) -> types.ModuleType:
     module = types.ModuleType(name)
-    module.__file__ = os.path.join(os.getcwd(), path)
     module.__builtins__ = builtins  # type: ignore[attr-defined]
     sys.modules[name] = module
     return module
 
 
-def run_script() -> NoReturn:
+def run_script(header: dict[str, Any], files: dict[str, bytes]) -> NoReturn:
     """A Python program from its entry file to its end."""
-    header, files = read_job()
-    write_files(files)
     _begin(header)
-    module = _make_module("__main__", header["entry"])
+    names = sys.modules["__main__"].__dict__
+    names["__file__"] = path = f"{sys.path[0]}/{header['entry']}"
     code = 0
     try:
-        source = files.pop(header["entry"])
-        compiled = compile(source, module.__file__ or "", "exec", dont_inherit=True)
-        exec(compiled, module.__dict__)
+        exec(compile(files.pop(header["entry"]), path, "exec", dont_inherit=True), names)
     except BaseException:
         code = _report_exception()
     _end(code)
@@ -194,15 +205,14 @@ def run_script() -> NoReturn:
 
 def load_solution(header: dict[str, Any], source: bytes, name: str) -> types.ModuleType:
     """Runs the program's entry as a module called `name`."""
-    module = _make_module(name, header["entry"])
-    exec(compile(source, module.__file__ or "", "exec", dont_inherit=True), module.__dict__)
+    module = _make_module(name)
+    module.__file__ = f"{sys.path[0]}/{header['entry']}"
+    exec(compile(source, module.__file__, "exec", dont_inherit=True), module.__dict__)
     return module
 
 
-def run_calls() -> NoReturn:
+def run_calls(header: dict[str, Any], files: dict[str, bytes]) -> NoReturn:
     """Loads a module and answers requests on descriptor 4 through descriptor 5 until there are no more."""
-    header, files = read_job()
-    write_files(files)
     _begin(header)
     service = Service(Peer(4, 5, header["value_bytes"]), objects=bool(header.get("objects")))
     try:
@@ -219,12 +229,10 @@ def run_calls() -> NoReturn:
     os._exit(0)
 
 
-def run_tests() -> NoReturn:
+def run_tests(header: dict[str, Any], files: dict[str, bytes]) -> NoReturn:
     """A test box: trusted tests here, the solution behind descriptors 4 (its answers) and 5 (our requests)."""
-    prefix = ".solution/"  # where a job carries the files of a solution that runs together with its tests
-    header, files = read_job()
-    solution = {path[len(prefix) :]: files.pop(path) for path in list(files) if path.startswith(prefix)}
-    write_files({**solution, **files})
+    solution: dict[str, bytes] = header.pop("solution", {})
+    write_files({path: content for path, content in solution.items() if path not in files})
     _begin(header)
     code = judging.run(header, files, solution)
     try:
@@ -235,10 +243,8 @@ def run_tests() -> NoReturn:
     os._exit(code)
 
 
-def run_binary() -> NoReturn:
+def run_binary(header: dict[str, Any], _: dict[str, bytes]) -> NoReturn:
     """execve of `argv`, whose program is on the machine or (descriptor 4) was compiled before."""
-    header, files = read_job()
-    write_files(files)
     if header.get("binary"):
         handle = os.open(header["binary"], os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o755)
         size = os.fstat(4).st_size
@@ -254,12 +260,10 @@ def run_binary() -> NoReturn:
     os._exit(127)
 
 
-def run_compiler() -> NoReturn:
+def run_compiler(header: dict[str, Any], _: dict[str, bytes]) -> NoReturn:
     """Runs a compiler and copies what it made to descriptor 4."""
     import subprocess
 
-    header, files = read_job()
-    write_files(files)
     code = subprocess.call(header["argv"], stdin=subprocess.DEVNULL)
     if code == 0:
         with open(header["output"], "rb") as made:
@@ -279,10 +283,12 @@ _MODES: Final = {
 }
 
 
-def main(mode: str) -> NoReturn:
-    """Runs one mode to the end of the process."""
+def main(mode: str, size: int) -> NoReturn:
+    """Runs one mode, on a job of `size` bytes, to the end of the process."""
     try:
-        _MODES[mode]()
+        header, files = read_job(size)
+        write_files(files)
+        _MODES[mode](header, files)
     except BaseException as error:
         try:
             os.write(2, f"{type(error).__name__}: {error}\n".encode("utf-8", "replace")[:2000])

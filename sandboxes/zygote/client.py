@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import marshal
 import os
 import queue
 import select
@@ -47,13 +48,14 @@ from sandboxes.plain_data import DataTooBig
 
 # fmt: off
 WARM_MODULES: Final = (
-    "abc", "array", "bisect", "cmath", "collections", "collections.abc", "contextlib", "copy", "enum", "functools",
-    "heapq", "io", "itertools", "json", "math", "numbers", "operator", "os", "random", "re", "statistics", "string",
-    "sys", "threading", "time", "types", "typing", "weakref",
+    "abc", "bisect", "collections", "collections.abc", "contextlib", "copy", "enum", "functools",
+    "heapq", "io", "itertools", "json", "math", "operator", "os", "random", "re", "string", "sys", "threading", "time",
+    "types", "typing", "weakref",
 )
 # fmt: on
 """Standard modules that a box finds already imported: those that most programs use. Not more, because a box is a copy
-of the zygote: each megabyte it holds costs every box some 0.3 ms, and a program that needs another imports it."""
+of the zygote: each megabyte and each five shared libraries cost every box some 0.2 ms, and a program that needs another
+imports it."""
 
 START_SECONDS: Final = 60.0
 """How long a zygote may take to build its walls and import what is kept warm."""
@@ -64,8 +66,6 @@ GRACE_SECONDS: Final = 5.0
 PIPE_BYTES: Final = 1 << 18
 _HEADER: Final = struct.Struct("<I")
 _SOCKET_TYPE: Final = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_STREAM
-SOLUTION_PREFIX: Final = ".solution/"
-"""Where a job that runs tests and solution together carries the solution's files."""
 PACKAGE_ROOT: Final = str(Path(__file__).resolve().parents[2])
 
 T = TypeVar("T")
@@ -106,10 +106,9 @@ def _write(handle: int, parts: Sequence[bytes]) -> None:
             view = view[os.write(handle, view) :]
 
 
-def _job(header: dict[str, Any], files: Mapping[str, bytes]) -> int:
-    header = {**header, "files": [[path, len(content)] for path, content in files.items()]}
-    raw = json.dumps(header).encode()
-    return sealed_file(_HEADER.pack(len(raw)), raw, *files.values())
+def _packed(data: Any) -> bytes:
+    """What goes to a zygote or a box: read there by C alone. Version 2 of the format is known to every Python 3."""
+    return marshal.dumps(data, 2)
 
 
 # --- one zygote -------------------------------------------------------------------------------------------------------
@@ -268,19 +267,19 @@ class Zygote:
         """Starts a box. Raises ZygoteLost."""
         self._next += 1
         self.programs += 1
-        message = {"op": "start", "id": self._next, "mode": mode, "limits": _limits_json(limits), **more}
+        self._send({"op": "start", "id": self._next, "mode": mode, "limits": _limits(limits), **more}, descriptors)
+        return self._next
+
+    def _send(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
+        raw = _packed(message)
         try:
-            socket.send_fds(self.control, [json.dumps(message).encode() + b"\n"], list(descriptors))
+            socket.send_fds(self.control, [_HEADER.pack(len(raw)) + raw], list(descriptors))
         except OSError as error:
             raise ZygoteLost(f"the zygote is gone ({error})") from None
-        return self._next
 
     def kill(self, number: int, why: str) -> None:
         """Asks for a box's end. Raises ZygoteLost."""
-        try:
-            self.control.send(json.dumps({"op": "kill", "id": number, "why": why}).encode() + b"\n")
-        except OSError as error:
-            raise ZygoteLost(f"the zygote is gone ({error})") from None
+        self._send({"op": "kill", "id": number, "why": why})
 
     def reports(self) -> list[dict[str, Any]]:
         """Reports that have arrived; called when the socket is readable. Raises ZygoteLost."""
@@ -292,7 +291,7 @@ class Zygote:
             raise ZygoteLost("the zygote has died")
         lines = (self._pending + raw).split(b"\n")
         self._pending = lines.pop()
-        return [json.loads(line) for line in lines]
+        return [_report(json.loads(line)) for line in lines]
 
     def alive(self) -> bool:
         """Whether its process still runs, as far as can be seen without asking."""
@@ -324,8 +323,23 @@ class Zygote:
                 self.process.kill()
 
 
-def _limits_json(limits: Limits) -> dict[str, float | int]:
+def _limits(limits: Limits) -> dict[str, float | int]:
     return {name: getattr(limits, name) for name in limits.__dataclass_fields__}
+
+
+def _report(line: Any) -> dict[str, Any]:
+    """A zygote's word on a box that has ended: `[id, [setup, killed], status, cpu, peak, base, wall]`."""
+    number, (setup, killed), status, cpu, peak, base, wall = line
+    return {
+        "id": number,
+        "setup": setup,  # why its walls did not stand
+        "killed": killed,  # the limit for which the zygote ended it
+        "status": status,
+        "cpu": cpu,
+        "peak": peak,
+        "base": base,
+        "wall": wall,
+    }
 
 
 # --- running boxes ----------------------------------------------------------------------------------------------------
@@ -424,9 +438,20 @@ class Pump:
         self.owned: list[int] = []
 
     def start(
-        self, zygote: Zygote, mode: str, job: int, limits: Limits, *, stdin: int, extra: Sequence[int] = (), **more: Any
+        self,
+        zygote: Zygote,
+        mode: str,
+        header: dict[str, Any],
+        files: Mapping[str, bytes],
+        limits: Limits,
+        *,
+        stdin: int,
+        extra: Sequence[int] = (),
+        **more: Any,
     ) -> _Running:
         """Starts a box in `zygote`; the descriptors handed over are closed here."""
+        raw = _packed((header, dict(files)))
+        job = sealed_file(raw)
         out_read, out_write = os.pipe()
         err_read, err_write = os.pipe()
         given = [stdin, out_write, err_write, job, *extra]
@@ -439,7 +464,7 @@ class Pump:
                     with suppress(OSError):  # over the user's pipe quota: the default size does
                         fcntl.fcntl(end, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
             self.owned += [out_read, err_read]
-            number = zygote.begin(mode, given, limits, **more)
+            number = zygote.begin(mode, given, limits, job=len(raw), **more)
         finally:
             for descriptor in given:
                 os.close(descriptor)
@@ -620,8 +645,8 @@ def run_program(zygote: Zygote, program: Program, limits: Limits) -> Execution:
         return _run_other_language(zygote, program, limits)
     pump = Pump()
     try:
-        job = _job({"entry": program.entry, "args": list(program.args)}, program.files)
-        box = pump.start(zygote, "script", job, limits, stdin=_stdin_of(program))
+        header = {"entry": program.entry, "args": program.args}
+        box = pump.start(zygote, "script", header, program.files, limits, stdin=_stdin_of(program))
         pump.run()
         return classify(box, zygote.tier)
     finally:
@@ -679,7 +704,8 @@ def _run_other_language(zygote: Zygote, program: Program, limits: Limits) -> Exe
         box = pump.start(
             zygote,
             "binary",
-            _job(header, files),
+            header,
+            files,
             limits,
             stdin=_stdin_of(program),
             extra=extra,
@@ -758,9 +784,9 @@ def _compile(zygote: Zygote, program: Program) -> tuple[int | None, Execution]:
     kept: int | None = None
     try:
         kept = os.dup(made)
-        job = _job({"entry": entry, "argv": argv, "output": _BINARY}, files)
+        header = {"entry": entry, "argv": argv, "output": _BINARY}
         null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-        box = pump.start(zygote, "compile", job, COMPILE_LIMITS, stdin=null, extra=[made])
+        box = pump.start(zygote, "compile", header, files, COMPILE_LIMITS, stdin=null, extra=[made])
         pump.run()
         execution = classify(box, zygote.tier)
         if execution.exit is Exit.OK:
@@ -901,10 +927,9 @@ def run_calls(
     talk = _Calls(answer_read, ask_write, calls, limits, call_wall_seconds, stop)
     pump.talk = talk
     try:
-        header = {"entry": program.entry, "args": list(program.args), "value_bytes": limits.value_bytes}
-        job = _job(header, program.files)
-        stdin = _stdin_of(program)
-        box = pump.start(zygote, "calls", job, limits, stdin=stdin, extra=[ask_read, answer_write])
+        header = {"entry": program.entry, "args": program.args, "value_bytes": limits.value_bytes}
+        extra = [ask_read, answer_write]
+        box = pump.start(zygote, "calls", header, program.files, limits, stdin=_stdin_of(program), extra=extra)
         pump.run()
         execution = classify(box, zygote.tier)
         return CallsExecution(execution=execution, results=talk.complete(execution))
@@ -976,13 +1001,11 @@ def run_judge(
         "value_bytes": limits.value_bytes,
         "objects": True,
     }
-    files = dict(tests.files)
     try:
         if together:
-            files |= {f"{SOLUTION_PREFIX}{path}": content for path, content in solution.files.items()}
-            ask: list[int] = [os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC) for _ in range(2)]
-            job = _job(header, files)
-            box = pump.start(tests_zygote, "tests", job, limits, stdin=_stdin_of(tests), extra=[*ask, verdict_write])
+            header["solution"] = dict(solution.files)
+            extra = [*(os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC) for _ in range(2)), verdict_write]
+            box = pump.start(tests_zygote, "tests", header, tests.files, limits, stdin=_stdin_of(tests), extra=extra)
             pump.run()
             execution = classify(box, tests_zygote.tier)
             return _judged(talk, execution, execution)
@@ -996,7 +1019,8 @@ def run_judge(
         test_box = pump.start(
             tests_zygote,
             "tests",
-            _job(header, files),
+            header,
+            tests.files,
             for_tests,
             stdin=_stdin_of(tests),
             extra=[answer_read, ask_write, verdict_write],
@@ -1005,7 +1029,8 @@ def run_judge(
         solution_box = pump.start(
             solution_zygote,
             "calls",
-            _job(served | {"module": (modules or ("solution",))[0]}, solution.files),
+            served | {"module": (modules or ("solution",))[0]},
+            solution.files,
             for_solution,
             stdin=_stdin_of(solution),
             extra=[ask_read, answer_write],

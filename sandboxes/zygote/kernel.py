@@ -6,11 +6,12 @@ the system call tables of x86-64 and arm64).
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import struct
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 NEWNS: Final = 0x00020000
@@ -37,13 +38,18 @@ MOUNT_ATTR_RDONLY_NOSUID: Final = 3
 PR_SET_PDEATHSIG: Final = 1
 PR_SET_DUMPABLE: Final = 4
 PR_SET_SECCOMP: Final = 22
+PR_CAPBSET_READ: Final = 23
 PR_CAPBSET_DROP: Final = 24
 PR_SET_SECUREBITS: Final = 28
 PR_SET_NO_NEW_PRIVS: Final = 38
 PR_SET_CHILD_SUBREAPER: Final = 36
 
 _libc: Any = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
-_bare: Any = ctypes.CDLL(None) if sys.platform == "linux" else None  # without errno a call costs half
+# what a box does between its fork and its program: without a copy of errno and without letting go of the GIL a call
+# costs a third, and it touches fewer pages, each of which a forked process copies
+_bare: Any = ctypes.PyDLL(None) if sys.platform == "linux" else None
+if _bare is not None:
+    _bare.__errno_location.restype = ctypes.POINTER(ctypes.c_int)
 
 MACHINE: Final = os.uname().machine
 _AUDIT_ARCH: Final = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -203,20 +209,58 @@ def _check(result: int, what: str) -> int:
     return result
 
 
+def fork() -> int:
+    """fork(2) by the C library alone, for a process of one thread.
+
+    `os.fork` runs what modules have registered (locks of threads that are not there, a new seed for `random`) and with
+    it copies some two hundred pages.
+
+    Raises:
+        OSError: no process could be made.
+    """
+    pid: int = _bare.fork()
+    if pid < 0:
+        raise OSError(_bare.__errno_location()[0], "fork")
+    return pid
+
+
+Step = tuple[str, Callable[..., int], tuple[Any, ...]]
+"""A system call with its arguments ready, to be made by `take`."""
+
+
+def take(steps: Iterable[Step]) -> None:
+    """Makes the calls in order. Raises OSError at the first that fails."""
+    for name, function, arguments in steps:
+        if function(*arguments) < 0:
+            code = _bare.__errno_location()[0]
+            raise OSError(code, f"{name}: {os.strerror(code)}")
+
+
+def unshare_step(flags: int) -> Step:
+    """unshare(2)."""
+    return f"unshare({flags:#x})", _bare.unshare, (ctypes.c_int(flags),)
+
+
 def unshare(flags: int) -> None:
     """unshare(2)."""
-    _check(_libc.unshare(flags), f"unshare({flags:#x})")
+    take([unshare_step(flags)])
 
 
-def enter_pid_namespace_of(pidfd: int) -> None:
-    """setns(2) with NEWPID: children that are forked next belong to that process's pid namespace."""
-    _check(_libc.setns(pidfd, NEWPID), "setns")
+def pid_namespace_steps(pidfd: int) -> list[Step]:
+    """The next fork of this process opens a fresh pid namespace below that of `pidfd`, whatever was asked before."""
+    enter = ("setns", _bare.setns, (ctypes.c_int(pidfd), ctypes.c_int(NEWPID)))
+    return [enter, unshare_step(NEWPID)]
+
+
+def mount_step(source: str | None, target: str, kind: str | None, flags: int, options: str | None = None) -> Step:
+    """mount(2)."""
+    raw = [ctypes.c_char_p(None if text is None else os.fsencode(text)) for text in (source, target, kind, options)]
+    return f"mount {target}", _bare.mount, (raw[0], raw[1], raw[2], ctypes.c_ulong(flags), raw[3])
 
 
 def mount(source: str | None, target: str, kind: str | None, flags: int, options: str | None = None) -> None:
     """mount(2)."""
-    raw = [None if text is None else os.fsencode(text) for text in (source, target, kind, options)]
-    _check(_libc.mount(raw[0], raw[1], raw[2], ctypes.c_ulong(flags), raw[3]), f"mount {target}")
+    take([mount_step(source, target, kind, flags, options)])
 
 
 def pivot_root(new: str, old: str) -> None:
@@ -250,19 +294,38 @@ def prctl(option: int, value: int = 0) -> None:
     _check(_libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0), f"prctl({option})")
 
 
+def chdir_step(folder: str) -> Step:
+    """chdir(2)."""
+    return f"chdir {folder}", _bare.chdir, (ctypes.c_char_p(os.fsencode(folder)),)
+
+
+def resource_limit_step(kind: int, value: int) -> Step:
+    """setrlimit(2), soft and hard."""
+    return "setrlimit", _bare.setrlimit, (ctypes.c_int(kind), (ctypes.c_uint64 * 2)(value, value))
+
+
 class _CapabilityHeader(ctypes.Structure):
     _fields_ = (("version", ctypes.c_uint32), ("pid", ctypes.c_int))
 
 
+def no_capabilities_steps() -> list[Step]:
+    """No capability is left, and none can come back: securebits, bounding set, permitted, effective, inheritable."""
+    zero = ctypes.c_ulong(0)
+
+    def control(option: int, value: int) -> Step:
+        return f"prctl({option})", _bare.prctl, (ctypes.c_int(option), ctypes.c_ulong(value), zero, zero, zero)
+
+    known = [number for number in range(64) if _libc.prctl(PR_CAPBSET_READ, number, 0, 0, 0) >= 0]
+    bounds = [control(PR_CAPBSET_DROP, number) for number in known]
+    empty = (ctypes.byref(_CapabilityHeader(0x20080522, 0)), (ctypes.c_uint32 * 6)())
+    return [control(PR_SET_SECUREBITS, 0x2F), *bounds, ("capset", _bare.capset, empty)]
+
+
 def drop_capabilities() -> None:
-    """No capability is left, and none can come back: bounding set, securebits, permitted, effective, inheritable."""
-    _libc.prctl(PR_SET_SECUREBITS, 0x2F, 0, 0, 0)
-    drop = _bare.prctl
-    for capability in range(64):
-        if drop(PR_CAPBSET_DROP, capability) < 0:
-            break
-    header = _CapabilityHeader(0x20080522, 0)
-    _check(_libc.capset(ctypes.byref(header), (ctypes.c_uint32 * 6)()), "capset")
+    """As the steps, for a process that may have none to begin with, and so may set neither securebits nor bounds."""
+    for step in no_capabilities_steps():
+        with contextlib.suppress(OSError):
+            take([step])
 
 
 # --- seccomp ---------------------------------------------------------------------------------------------------------
@@ -278,12 +341,61 @@ def _instruction(code: int, if_true: int, if_false: int, operand: int) -> bytes:
     return struct.pack("HBBI", code, if_true, if_false, operand & 0xFFFFFFFF)
 
 
+SET_UP_CALLS: Final = ("mount", "setns", "unshare")
+"""What a zygote with namespaces does itself between fork and program: refused by a second, short filter."""
+
+
+def refusals(names: Iterable[str], *, allow_fork: bool) -> bytes:
+    """A short filter that refuses `names`, and new processes if so asked, on top of `seccomp_filter`.
+
+    A box installs this one alone: it has the long one from its zygote, at no cost. The kernel tries a new filter with
+    every call number, so its length is what it costs.
+    """
+    code = [_instruction(_LOAD, 0, 0, 0)]
+    for name in names:
+        code += _refusal(_number(_CALLS, name), _EPERM)
+    if not allow_fork:
+        code += _no_new_processes()
+    return b"".join([*code, _instruction(_RETURN, 0, 0, _ALLOW)])
+
+
+def _refusal(number: int, error: int) -> list[bytes]:
+    """For call `number`, whose number is loaded: this error."""
+    if number < 0:
+        return []
+    return [_instruction(_JUMP_EQUAL, 0, 1, number), _instruction(_RETURN, 0, 0, _ERRNO | error)]
+
+
+def _on_argument(number: int, index: int, body: Sequence[bytes]) -> list[bytes]:
+    """For call `number`: `body` runs with the argument's low half loaded; then the number is loaded again."""
+    if number < 0:
+        return []
+    skip, load = _instruction(_JUMP_EQUAL, 0, len(body) + 2, number), _instruction(_LOAD, 0, 0, 16 + 8 * index)
+    return [skip, load, *body, _instruction(_LOAD, 0, 0, 0)]
+
+
+def _no_new_processes() -> list[bytes]:
+    """Threads (CLONE_THREAD = 0x10000) may be started, processes may not."""
+    threads_only = (_instruction(_JUMP_ANY_BIT, 1, 0, 0x10000), _instruction(_RETURN, 0, 0, _ERRNO | _EAGAIN))
+    code = _on_argument(_number(_OTHER, "clone"), 0, threads_only)
+    for name, error in (("fork", _EAGAIN), ("vfork", _EAGAIN), ("setsid", _EPERM)):
+        code += _refusal(_number(_OTHER, name), error)
+    return code
+
+
 def seccomp_filter(
-    *, allow_fork: bool, own_pid: int | None, spare_others: bool, allow_unix_sockets: bool, keep_metadata: bool
+    *,
+    allow_fork: bool,
+    own_pid: int | None,
+    spare_others: bool,
+    allow_unix_sockets: bool,
+    keep_metadata: bool,
+    spare_calls: Sequence[str] = (),
 ) -> bytes:
     """The BPF program of a box.
 
     Args:
+        spare_calls: not refused yet: see `refusals`.
         allow_fork: False: only threads may be started (no pid namespace would catch a child that escapes its group).
         own_pid: where given, signals may be sent to this process only.
         spare_others: limits and CPUs may be set for the calling process only: the zygote is in sight, and
@@ -306,17 +418,10 @@ def seccomp_filter(
     ]
 
     def deny(number: int, error: int) -> None:
-        if number >= 0:
-            code.extend((make(_JUMP_EQUAL, 0, 1, number), make(_RETURN, 0, 0, _ERRNO | error)))
+        code.extend(_refusal(number, error))
 
     def on_argument(number: int, index: int, body: Sequence[bytes]) -> None:
-        """For call `number`: `body` runs with the argument's low half loaded; then the number is loaded again."""
-        if number < 0:
-            return
-        code.append(make(_JUMP_EQUAL, 0, len(body) + 2, number))
-        code.append(make(_LOAD, 0, 0, 16 + 8 * index))
-        code.extend(body)
-        code.append(make(_LOAD, 0, 0, number_at))
+        code.extend(_on_argument(number, index, body))
 
     if MACHINE == "x86_64":  # the x32 calls: bit 30 set
         code.extend((make(_JUMP_AT_LEAST, 0, 1, 0x40000000), make(_RETURN, 0, 0, _KILL)))
@@ -324,14 +429,9 @@ def seccomp_filter(
     # clone3 hides its flags behind a pointer, which a filter cannot read; on ENOSYS the C library takes clone
     deny(_number(_OTHER, "clone3"), _ENOSYS)
     refuse = make(_RETURN, 0, 0, _ERRNO | _EPERM)
-    clone = _number(_OTHER, "clone")
-    on_argument(clone, 0, (make(_JUMP_ANY_BIT, 0, 1, ALL_NAMESPACES & ~0xFF), refuse))
+    on_argument(_number(_OTHER, "clone"), 0, (make(_JUMP_ANY_BIT, 0, 1, ALL_NAMESPACES & ~0xFF), refuse))
     if not allow_fork:
-        # CLONE_THREAD = 0x10000
-        on_argument(clone, 0, (make(_JUMP_ANY_BIT, 1, 0, 0x10000), make(_RETURN, 0, 0, _ERRNO | _EAGAIN)))
-        deny(_number(_OTHER, "fork"), _EAGAIN)
-        deny(_number(_OTHER, "vfork"), _EAGAIN)
-        deny(_number(_OTHER, "setsid"), _EPERM)
+        code += _no_new_processes()
     unix_only = (make(_JUMP_EQUAL, 1, 0, 1), make(_RETURN, 0, 0, _ERRNO | _EACCES))
     for name in ("socket", "socketpair"):
         if name == "socket" and not allow_unix_sockets:
@@ -373,7 +473,7 @@ def seccomp_filter(
             deny(_number(_METADATA_CALLS, name), 0)
     # one instruction per refused call, all jumping to one refusal at the end: the kernel walks the filter for every
     # call number when it is installed, so half the length is half the time
-    numbers = sorted(number for number in {_number(_CALLS, name) for name in _CALLS} if number >= 0)
+    numbers = sorted(number for number in {_number(_CALLS, n) for n in _CALLS if n not in spare_calls} if number >= 0)
     for index, number in enumerate(numbers):
         code.append(make(_JUMP_EQUAL, len(numbers) - index, 0, number))
     code.append(make(_RETURN, 0, 0, _ALLOW))
@@ -390,11 +490,11 @@ def no_new_privileges() -> None:
     prctl(PR_SET_NO_NEW_PRIVS, 1)
 
 
-def install_seccomp(code: bytes) -> None:
-    """Installs a filter from `seccomp_filter` on this process for good."""
-    no_new_privileges()
-    program = _FilterProgram(len(code) // 8, code)
-    _check(_libc.prctl(PR_SET_SECCOMP, 2, ctypes.byref(program), 0, 0), "seccomp")
+def seccomp_step(code: bytes) -> Step:
+    """Installs a filter on this process for good; `no_new_privileges` comes first."""
+    program = ctypes.byref(_FilterProgram(len(code) // 8, code))
+    zero = ctypes.c_ulong(0)
+    return "seccomp", _bare.prctl, (ctypes.c_int(PR_SET_SECCOMP), ctypes.c_ulong(2), program, zero, zero)
 
 
 # --- Landlock --------------------------------------------------------------------------------------------------------
@@ -447,13 +547,33 @@ def landlock_ruleset(read_only: Iterable[str], writable: Iterable[str], also_wri
     return ruleset
 
 
-def landlock_enter(ruleset: int) -> None:
-    """From here on this process and its children are under the rules."""
-    no_new_privileges()
-    _check(_libc.syscall(446, ruleset, 0), "landlock_restrict_self")
+def landlock_step(ruleset: int) -> Step:
+    """From here on this process and its children are under the rules; `no_new_privileges` comes first."""
+    return "landlock_restrict_self", _bare.syscall, (ctypes.c_long(446), ctypes.c_int(ruleset), ctypes.c_uint(0))
+
+
+CLOSE_RANGE_CLOEXEC: Final = 4
+_EVERY: Final = 0xFFFFFFFF
 
 
 def close_from(lowest: int) -> None:
     """Closes every descriptor from `lowest` on (close_range(2), Linux 5.9; else one by one)."""
-    if _libc is None or _libc.syscall(436, lowest, 0xFFFFFFFF, 0) < 0:
+    if _libc is None or _libc.syscall(436, lowest, _EVERY, 0) < 0:
         os.closerange(lowest, 4096)
+
+
+def descriptor_steps(count: int) -> list[Step]:
+    """Only descriptors 0 to `count` - 1 stay, and of these only 0 to 2 in a program that is executed.
+
+    Raises:
+        OSError: the kernel has no such call (Linux 5.11).
+    """
+    if _libc.syscall(436, _EVERY, _EVERY, CLOSE_RANGE_CLOEXEC) < 0:
+        raise OSError(_ENOSYS, "close_range")
+    name, call, number = "close_range", _bare.syscall, ctypes.c_long(436)
+    last, zero = ctypes.c_uint(_EVERY), ctypes.c_uint(0)
+    steps: list[Step] = [(name, call, (number, ctypes.c_uint(count), last, zero))]
+    if count > 3:
+        flag = ctypes.c_uint(CLOSE_RANGE_CLOEXEC)
+        steps.append((name, call, (number, ctypes.c_uint(3), ctypes.c_uint(count - 1), flag)))
+    return steps

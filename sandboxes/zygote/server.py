@@ -1,9 +1,14 @@
 """The zygote: builds the walls once, forks one box per program, enforces the limits.
 
-It is started by `client.Zygote` with a control socket and options in JSON. A message is one line of JSON and up to a
-few descriptors: `{"op": "start", "id", "mode", "limits", ...}` with stdin, stdout, stderr, the job, and the mode's own
-pipes, or `{"op": "kill", "id", "why"}`. For every box that ends one report goes back. Programs, tests and secrets never
-enter this process's memory: they are in the descriptors, which only the box reads.
+It is started by `client.Zygote` with a control socket and options in JSON. A message is a length, a marshalled dict and
+up to a few descriptors: `{"op": "start", "id", "mode", "limits", "job", ...}` with stdin, stdout, stderr, the job, and
+the mode's own pipes, or `{"op": "kill", "id", "why"}`. For every box that ends one line of JSON goes back. Programs,
+tests and secrets never enter this process's memory: they are in the descriptors, which only the box reads.
+
+What a box costs is above all the pages it copies: the first write to a page that it shares with the zygote costs some
+two microseconds, and touching a Python object writes its reference count. So what is the same for every box is done
+here once (streams, modules, most of the seccomp filter, arguments of system calls), and the way from the fork to the
+program is short.
 
 Walls, by option `walls`:
 
@@ -18,10 +23,12 @@ Walls, by option `walls`:
 from __future__ import annotations
 
 import _socket
+import contextlib
 import errno
 import fcntl
 import gc
 import json
+import marshal
 import math
 import os
 import resource
@@ -192,33 +199,30 @@ def _enter_namespaces(options: dict[str, Any]) -> bool:
 # --- one box ----------------------------------------------------------------------------------------------------------
 
 
+Plan = tuple[list[tuple[int, tuple[int, int]]], list[kernel.Step]]
+"""What a box does before its program: resource limits, then system calls."""
+
+
 class Box:
     """What the zygote knows of a running box."""
 
-    __slots__ = (
-        "cpu",
-        "deadline",
-        "id",
-        "killed",
-        "last_start",
-        "limits",
-        "namespace",
-        "pid",
-        "pidfd",
-        "report",
-        "scratch",
-        "started",
-    )
+    __slots__ = ("cpu", "deadline", "id", "killed", "last_start", "limits", "pid", "pidfd", "scratch", "started")
 
-    def __init__(self, number: int, pid: int, report: int, limits: dict[str, Any], scratch: str) -> None:
-        self.id, self.pid, self.report, self.limits, self.scratch = number, pid, report, limits, scratch
-        self.pidfd = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else -1
+    def __init__(self, number: int, pid: int, limits: dict[str, Any], scratch: str) -> None:
+        self.id, self.pid, self.limits, self.scratch = number, pid, limits, scratch
+        self.pidfd = _out_of_the_way(os.pidfd_open(pid)) if hasattr(os, "pidfd_open") else -1
         self.started = time.monotonic()
         self.last_start = self.started + REAL_TIME_FACTOR * limits["wall_seconds"]
         self.deadline = self.started + limits["wall_seconds"]
         self.killed = ""
         self.cpu = 0.0
-        self.namespace = ""
+
+
+def _out_of_the_way(descriptor: int) -> int:
+    """The same at a high number: the low ones stay free, so that what comes with a message lands where a box has it."""
+    high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 64)
+    os.close(descriptor)
+    return high
 
 
 class Server:
@@ -231,10 +235,13 @@ class Server:
         self.boxes: dict[int, Box] = {}
         self.options = options
         self.poll = select.poll()
-        self.filters: dict[tuple[bool, int | None], bytes] = {}
         self.ruleset: int | None = None
         self.removers: set[int] = set()
         self.scratch_root = options.get("scratch_root", "/tmp")
+        self.stands: dict[int, str] = {}  # box -> "" when its walls stand, else why not
+        self.plans: dict[tuple[Any, ...], Plan] = {}
+        self.descriptor_steps: dict[int, list[kernel.Step]] = {}
+        self.before_fork: list[kernel.Step] = []
 
     def prepare(self) -> None:
         """Builds the walls and imports what is kept warm."""
@@ -244,16 +251,10 @@ class Server:
         elif self.walls in ("landlock", "container"):
             kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # no ptrace, no /proc/<zygote>/mem for the boxes' user
             if kernel.landlock_version() > 0 and self.walls == "container":
-                self.ruleset = self._rules("/tmp")  # the same for every box: made once
+                self.ruleset = _out_of_the_way(self._rules("/tmp"))  # the same for every box: made once
             if not kernel.landlock_version() and self.walls == "landlock":
                 raise Refused(38, "Landlock: the kernel has none (it needs Linux 5.13 with CONFIG_SECURITY_LANDLOCK)")
             self.own_proc = self.walls == "container"
-        if self.walls != "rlimits":
-            try:
-                self.filters = {(allowed, None): self._filter(allowed, None) for allowed in (True, False)}
-            except OSError as error:
-                raise _refused("seccomp", error) from None
-        self.self_pidfd = os.pidfd_open(os.getpid()) if self.walls == "namespaces" else -1
         sys.path += [path for path in options["import_path"] if path not in sys.path]
         for name in options["warm"]:
             try:
@@ -261,12 +262,43 @@ class Server:
             except ImportError:
                 continue
         self.user_tasks = _tasks_of_this_user() if self.walls == "rlimits" else 0
-        box.prepare()
-        # listed here, once: going through sys.modules in each box would copy a page for every name it touches
-        self.own_modules = [name for name in sys.modules if name == "sandboxes" or name.startswith("sandboxes.")]
+        box.prepare("/tmp" if self.walls in ("namespaces", "container") else "")
+        self._lay_descriptors()
+        if self.walls != "rlimits":
+            try:
+                self._wall_self()
+            except OSError as error:
+                raise _refused("seccomp", error) from None
+        if self.walls == "namespaces":
+            self.before_fork = kernel.pid_namespace_steps(_out_of_the_way(os.pidfd_open(os.getpid())))
+        # what modules have registered to run at a fork is for processes of several threads
+        self.fork = kernel.fork if sys.platform == "linux" and _threads() == 1 else os.fork
         gc.collect()
         gc.freeze()
         self.address_base, self.resident_base = self._own_memory()
+
+    def _lay_descriptors(self) -> None:
+        """Moves what this process holds to high numbers: see `_out_of_the_way`."""
+        control = _out_of_the_way(self.control.detach())
+        self.control = _socket.socket(fileno=control)
+        self.told, self.tell = (_out_of_the_way(end) for end in os.pipe())
+        os.set_blocking(self.told, False)
+        self.errors = _out_of_the_way(2)
+        for descriptor in (0, 1):
+            os.close(descriptor)
+        with contextlib.suppress(OSError):
+            if sys.platform == "linux":
+                self.descriptor_steps = {count: kernel.descriptor_steps(count) for count in range(4, 8)}
+
+    def _wall_self(self) -> None:
+        """What every box has from this process: privileges that cannot grow, and all of the seccomp filter that leaves
+        this process able to wall them in."""
+        kernel.no_new_privileges()
+        if self.walls == "landlock":
+            return  # there a filter names the box's own process
+        if self.walls == "container":
+            kernel.drop_capabilities()
+        kernel.take([kernel.seccomp_step(self._filter(True, None))])
 
     def _own_memory(self) -> tuple[int, int]:
         try:
@@ -282,7 +314,7 @@ class Server:
     def start(self, message: dict[str, Any], descriptors: list[int]) -> None:
         """Forks a box. Any failure to do so is that box's report, never the end of the zygote."""
         number, limits = message["id"], message["limits"]
-        report_read, report_write = os.pipe()
+        plan = self._plan(message)
         scratch = ""
         try:
             if self.walls in ("landlock", "rlimits"):
@@ -290,96 +322,99 @@ class Server:
                 os.mkdir(scratch, 0o700)
             elif self.walls == "container":
                 scratch = "/tmp"
-            if self.walls == "namespaces":
-                kernel.enter_pid_namespace_of(self.self_pidfd)  # children of this process belong to our namespace ...
-                kernel.unshare(kernel.NEWPID)  # ... and the next fork opens a fresh one below it
-            pid = os.fork()
+            kernel.take(self.before_fork)
+            pid = self.fork()
         except OSError as error:
-            for descriptor in (*descriptors, report_read, report_write):
+            for descriptor in descriptors:
                 os.close(descriptor)
             if scratch and self.walls != "container":
                 os.rmdir(scratch)
-            self._send({"id": number, "setup": f"a box could not be started: {error}", "status": 0})
+            self._send(number, setup=f"a box could not be started: {error}")
             return
         if pid == 0:
-            self._become_box(message, [*descriptors, report_write], scratch)
-        for descriptor in (*descriptors, report_write):
+            self._become_box(message, descriptors, scratch, *plan)
+        for descriptor in descriptors:
             os.close(descriptor)
-        running = Box(number, pid, report_read, limits, scratch)
+        running = Box(number, pid, limits, scratch)
         self.boxes[running.pidfd if running.pidfd >= 0 else -pid] = running
         if running.pidfd >= 0:
             self.poll.register(running.pidfd, select.POLLIN)
 
-    def _become_box(self, message: dict[str, Any], descriptors: list[int], scratch: str) -> None:
+    def _become_box(
+        self,
+        message: dict[str, Any],
+        descriptors: list[int],
+        scratch: str,
+        limits: list[tuple[int, tuple[int, int]]],
+        steps: list[kernel.Step],
+    ) -> None:
         """Runs in the child: walls, then the program. Never returns."""
         try:
-            namespace = self._wall_in(message, scratch, descriptors)
-            for name in self.own_modules:
-                del sys.modules[name]
-            os.write(descriptors[-1], b"R" + namespace.encode())
-            os.close(descriptors[-1])
-        except BaseException as error:
-            text = f"{type(error).__name__}: {error}"
-            os.write(descriptors[-1], text.encode()[:2000])
-            os._exit(125)
-        box.main(message["mode"])
-        os._exit(0)
-
-    def _wall_in(self, message: dict[str, Any], scratch: str, descriptors: list[int]) -> str:
-        """Every wall around this process, strongest last. Returns the name of its pid namespace."""
-        limits = message["limits"]
-        namespace = ""
-        allow_fork = True
-        if self.walls == "namespaces":
-            namespace = os.readlink("/proc/self/ns/pid")
-            kernel.unshare(kernel.NEWNS)
-            inodes = max(64, limits["disk_bytes"] // 4096)
-            options = f"size={limits['disk_bytes']},nr_inodes={inodes},mode=1777"
-            kernel.mount("tmpfs", "/tmp", "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options)
-            flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
-            if self.own_proc:
-                kernel.mount("proc", "/proc", "proc", flags, "subset=pid")
+            if scratch:
+                os.chdir(scratch)
+            os.setsid()
+            if descriptors[-1] >= len(descriptors):
+                _to_the_front(descriptors)
+            for kind, value in limits:
+                resource.setrlimit(kind, value)
+            kernel.take(steps)
+            if self.walls == "landlock":
+                self._wall_in_without_namespaces(message, scratch)
+            os.write(self.tell, b"%d \n" % message["id"])
+            if self.descriptor_steps:
+                kernel.take(self.descriptor_steps[len(descriptors)])
             else:
-                kernel.mount("tmpfs", "/proc", "tmpfs", flags | kernel.MS_RDONLY, "size=4k,mode=555")
-            os.chdir("/tmp")
-        elif scratch:
-            os.chdir(scratch)
-            os.environ["HOME"] = os.environ["TMPDIR"] = scratch
-        if self.ruleset is not None:
-            kernel.landlock_enter(self.ruleset)
-        # to high numbers first, so that no target overwrites a source
-        high = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, 64) for descriptor in descriptors]
-        for target, source in enumerate(high):
-            os.dup2(source, target, inheritable=target < 3)
-        # the report's old number is about to be closed; from here on it is the last target
-        descriptors[-1] = len(descriptors) - 1
-        kernel.close_from(len(descriptors))
-        os.setsid()
-        self._set_limits(message)
-        if self.walls == "namespaces":
-            kernel.unshare(kernel.NEWUSER)  # a process count of its own, no rights over the zygote's namespaces
-        if self.walls != "rlimits":
-            kernel.drop_capabilities()
-        if self.walls == "landlock":
-            kernel.landlock_enter(self._rules(scratch))
-        count = limits["processes"]
-        if self.walls in ("namespaces", "container"):
-            resource.setrlimit(resource.RLIMIT_NPROC, self._lower(resource.RLIMIT_NPROC, count))
-        elif self.walls == "rlimits" and self.user_tasks:
-            # the kernel counts all that the user runs on this machine, the trainer's threads included
-            resource.setrlimit(resource.RLIMIT_NPROC, self._lower(resource.RLIMIT_NPROC, self.user_tasks + count))
-        if self.walls == "rlimits":
-            return namespace
-        own_pid = None
-        if self.walls == "landlock":
-            allow_fork = message["mode"] == "compile"
-            own_pid = None if allow_fork else os.getpid()
-        key = (allow_fork and count > 1, own_pid)
-        code = self.filters.get(key)
-        if code is None:
-            code = self._filter(*key)
-        kernel.install_seccomp(code)
-        return namespace
+                kernel.close_from(len(descriptors))
+                for descriptor in range(3, len(descriptors)):
+                    os.set_inheritable(descriptor, False)
+            if self.fork is os.fork:
+                box.seed()
+            if scratch and scratch != "/tmp":
+                box.move_to(scratch)
+        except BaseException as error:
+            text = f"{type(error).__name__}: {error}".replace("\n", " ")
+            os.write(self.tell, b"%d %s\n" % (message["id"], text.encode()[:2000]))
+            os._exit(125)
+        box.main(message["mode"], message["job"])
+
+    def _plan(self, message: dict[str, Any]) -> Plan:
+        """What a box with such limits does before its program. Made once for equal limits, by this process, whose pages
+        it does not have to copy."""
+        limits = message["limits"]
+        key = (*limits.values(), message.get("address_space", True))
+        known = self.plans.get(key)
+        if known is None:
+            if len(self.plans) > 64:
+                self.plans.clear()
+            known = self.plans[key] = (self._resource_limits(message), self._wall_steps(limits))
+        return known
+
+    def _wall_steps(self, limits: dict[str, Any]) -> list[kernel.Step]:
+        """Every wall around a box, strongest last."""
+        if self.walls == "container":
+            steps = [kernel.landlock_step(self.ruleset)] if self.ruleset is not None else []
+            if limits["processes"] == 1:
+                steps.append(kernel.seccomp_step(kernel.refusals((), allow_fork=False)))
+            return steps
+        if self.walls != "namespaces":
+            return []
+        flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
+        inodes = max(64, limits["disk_bytes"] // 4096)
+        options = f"size={limits['disk_bytes']},nr_inodes={inodes},mode=1777"
+        if self.own_proc:
+            proc = kernel.mount_step("proc", "/proc", "proc", flags, "subset=pid")
+        else:
+            proc = kernel.mount_step("tmpfs", "/proc", "tmpfs", flags | kernel.MS_RDONLY, "size=4k,mode=555")
+        return [
+            kernel.unshare_step(kernel.NEWNS),
+            kernel.mount_step("tmpfs", "/tmp", "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options),
+            proc,
+            kernel.chdir_step("/tmp"),
+            kernel.unshare_step(kernel.NEWUSER),  # a process count of its own, no rights over the zygote's namespaces
+            kernel.resource_limit_step(resource.RLIMIT_NPROC, limits["processes"]),  # of the new count, not the old
+            *kernel.no_capabilities_steps(),
+            kernel.seccomp_step(kernel.refusals(kernel.SET_UP_CALLS, allow_fork=limits["processes"] > 1)),
+        ]
 
     def _rules(self, scratch: str) -> int:
         """Landlock's rules for a box with this scratch directory."""
@@ -390,6 +425,13 @@ class Server:
             writable.append("/dev/shm")
         return kernel.landlock_ruleset(readable, writable, ["/dev/null"])
 
+    def _wall_in_without_namespaces(self, message: dict[str, Any], scratch: str) -> None:
+        """Landlock with a folder of the box's own, and a filter that names its process."""
+        kernel.drop_capabilities()
+        allow_fork = message["mode"] == "compile"
+        code = self._filter(allow_fork and message["limits"]["processes"] > 1, None if allow_fork else os.getpid())
+        kernel.take([kernel.landlock_step(self._rules(scratch)), kernel.seccomp_step(code)])
+
     def _filter(self, allow_fork: bool, own_pid: int | None) -> bytes:
         return kernel.seccomp_filter(
             allow_fork=allow_fork,
@@ -397,17 +439,10 @@ class Server:
             spare_others=self.walls == "container",
             allow_unix_sockets=self.walls != "landlock",
             keep_metadata=self.walls != "landlock",
+            spare_calls=kernel.SET_UP_CALLS if self.walls == "namespaces" else (),
         )
 
-    @staticmethod
-    def _lower(kind: int, value: int) -> tuple[int, int]:
-        """A limit that is never above the one already in force."""
-        hard = resource.getrlimit(kind)[1]
-        if hard != resource.RLIM_INFINITY:
-            value = min(value, hard)
-        return value, value
-
-    def _set_limits(self, message: dict[str, Any]) -> None:
+    def _resource_limits(self, message: dict[str, Any]) -> list[tuple[int, tuple[int, int]]]:
         limits = message["limits"]
         # the watcher counts exactly and all processes together; the kernel counts by ticks and comes a second later
         seconds = math.ceil(limits["cpu_seconds"]) + (1 if self.walls != "rlimits" else 0)
@@ -420,14 +455,21 @@ class Server:
         }
         if message.get("address_space", True):
             values[resource.RLIMIT_AS] = self.address_base + limits["memory_bytes"] + ADDRESS_SLACK_BYTES
-        for kind, value in values.items():
-            try:
-                resource.setrlimit(kind, self._lower(kind, value))
-            except (ValueError, OSError):
-                if sys.platform != "darwin":
-                    raise
+        if self.walls == "container":
+            values[resource.RLIMIT_NPROC] = limits["processes"]
+        elif self.walls == "rlimits" and self.user_tasks:
+            # the kernel counts all that the user runs on this machine, the trainer's threads included
+            values[resource.RLIMIT_NPROC] = self.user_tasks + limits["processes"]
         if hasattr(resource, "RLIMIT_MSGQUEUE"):
-            resource.setrlimit(resource.RLIMIT_MSGQUEUE, (0, 0))
+            values[resource.RLIMIT_MSGQUEUE] = 0
+        found = []
+        for kind, value in values.items():
+            hard = resource.getrlimit(kind)[1]  # a limit is never above the one already in force
+            value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            if sys.platform == "darwin" and kind in (resource.RLIMIT_AS, resource.RLIMIT_STACK):
+                continue  # refused there
+            found.append((kind, (value, value)))
+        return found
 
     # -- watching
 
@@ -437,12 +479,16 @@ class Server:
             return [running.pid]
         found = []
         me = os.getpid()
+        try:
+            namespace = os.readlink(f"/proc/{running.pid}/ns/pid") if self.walls == "namespaces" else ""
+        except OSError:
+            return []  # it has ended
         for name in os.listdir("/proc"):
             if not name.isdigit() or int(name) == me:
                 continue
-            if self.walls == "namespaces":
+            if namespace:
                 try:
-                    if os.readlink(f"/proc/{name}/ns/pid") != running.namespace:
+                    if os.readlink(f"/proc/{name}/ns/pid") != namespace:
                         continue
                 except OSError:
                     continue
@@ -452,16 +498,6 @@ class Server:
     def _watch(self, running: Box, now: float) -> None:
         """Sums CPU, memory and scratch space of a box; kills it over a limit."""
         limits = running.limits
-        if not running.namespace and self.walls == "namespaces":
-            try:
-                ready, _, _ = select.select([running.report], [], [], 0)
-                if ready:
-                    text = os.read(running.report, 4096)
-                    running.namespace = text[1:].decode(errors="replace") if text[:1] == b"R" else ""
-                    if not running.namespace:
-                        self._remember_setup(running, text)
-            except OSError:
-                return
         cpu, resident, waiting = 0.0, 0, 0.0
         for pid in self._processes(running):
             try:
@@ -524,9 +560,6 @@ class Server:
         except ProcessLookupError:
             pass
 
-    def _remember_setup(self, running: Box, text: bytes) -> None:
-        running.killed = running.killed or "setup: " + text.decode(errors="replace")
-
     # -- ending
 
     def finish(self, key: int) -> None:
@@ -537,14 +570,9 @@ class Server:
             os.close(running.pidfd)
         _, status, usage = os.wait4(running.pid, 0)
         wall = time.monotonic() - running.started
-        setup = ""
-        if running.killed.startswith("setup: "):
-            setup, running.killed = running.killed[7:], ""
-        elif not running.namespace:
-            text = os.read(running.report, 4096) if select.select([running.report], [], [], 0)[0] else b""
-            if text[:1] != b"R":
-                setup = text.decode(errors="replace") or "the box ended before its walls stood"
-        os.close(running.report)
+        if running.id not in self.stands:
+            self._listen()
+        setup = self.stands.pop(running.id, "the box ended before its walls stood")
         if self.walls == "container":
             _sweep(wipe=not running.killed)  # after a breach the whole container is thrown away
         elif self.walls == "rlimits":
@@ -554,23 +582,42 @@ class Server:
                 pass
         if running.scratch and self.walls != "container":
             self.removers.add(_remove_tree(running.scratch))
-        scale = 1 if sys.platform == "darwin" else 1024
         self._send(
-            {
-                "id": running.id,
-                "setup": "" if running.killed else setup,
-                "killed": running.killed,
-                "status": os.waitstatus_to_exitcode(status),
-                "cpu": max(usage.ru_utime + usage.ru_stime, running.cpu),
-                "peak": usage.ru_maxrss * scale,
-                "base": self.resident_base,
-                "wall": wall,
-            }
+            running.id,
+            setup="" if running.killed else setup,
+            killed=running.killed,
+            status=os.waitstatus_to_exitcode(status),
+            cpu=max(usage.ru_utime + usage.ru_stime, running.cpu),
+            peak=usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024),
+            wall=wall,
         )
 
-    def _send(self, message: dict[str, Any]) -> None:
+    def _listen(self) -> None:
+        """Reads what boxes have said of their walls."""
         try:
-            self.control.send(json.dumps(message).encode() + b"\n")
+            said = os.read(self.told, 65536)
+        except BlockingIOError:
+            return
+        for line in said.split(b"\n"):
+            number, _, problem = line.partition(b" ")
+            if number:
+                self.stands[int(number)] = problem.decode(errors="replace")
+
+    def _send(
+        self,
+        number: int,
+        *,
+        setup: str = "",
+        killed: str = "",
+        status: int = 0,
+        cpu: float = 0.0,
+        peak: int = 0,
+        wall: float = 0.0,
+    ) -> None:
+        words = json.dumps([setup, killed]).encode() if setup or killed else b'["",""]'
+        facts = (number, words, status, cpu, peak, self.resident_base, wall)
+        try:
+            self.control.send(b"[%d,%s,%d,%.6f,%d,%d,%.6f]\n" % facts)
         except OSError:
             os._exit(0)
 
@@ -593,10 +640,13 @@ class Server:
                     raw, descriptors = _receive(self.control)
                     if not raw:
                         return
-                    lines = (pending + raw).split(b"\n")  # a stream socket (macOS) may join or split messages
-                    pending = lines.pop()
-                    for line in lines:
-                        message = json.loads(line)
+                    pending += raw
+                    while len(pending) >= 4:  # a stream socket (macOS) may join or split messages
+                        end = 4 + int.from_bytes(pending[:4], "little")
+                        if len(pending) < end:
+                            break
+                        message = marshal.loads(pending[4:end])
+                        pending = pending[end:]
                         if message["op"] == "start":
                             self.start(message, descriptors)
                         elif message["op"] == "kill":
@@ -753,6 +803,18 @@ def _sweep(wipe: bool) -> None:
             continue
 
 
+def _to_the_front(descriptors: list[int]) -> None:
+    """Makes these descriptors 0, 1, 2 ...: to high numbers first, so that no target overwrites a source."""
+    high = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, 64) for descriptor in descriptors]
+    for target, source in enumerate(high):
+        os.dup2(source, target)
+
+
+def _threads() -> int:
+    """Threads of this process."""
+    return len(os.listdir("/proc/self/task"))
+
+
 def _tasks_of_this_user() -> int:
     """Processes and threads of this user on the machine; 0 where that cannot be told."""
     count, me = 0, os.getuid()
@@ -804,9 +866,13 @@ def main(arguments: list[str]) -> None:
     try:
         server.prepare()
     except OSError as error:
-        control.send(json.dumps({"refused": str(error)}).encode())
+        server.control.send(json.dumps({"refused": str(error)}).encode())
         os._exit(1)
     walls = {"landlock": kernel.landlock_version(), "own_proc": server.own_proc, "pid": os.getpid()}
-    control.send(json.dumps({"ready": True, "walls": walls, "base": server.resident_base}).encode())
-    server.serve()
+    server.control.send(json.dumps({"ready": True, "walls": walls, "base": server.resident_base}).encode())
+    try:
+        server.serve()
+    except BaseException as error:
+        os.write(server.errors, f"{type(error).__name__}: {error}\n".encode("utf-8", "replace"))
+        os._exit(1)
     os._exit(0)
