@@ -30,7 +30,8 @@ class PromptSource:
             or all wrong. Both use the newest measurements at every call.
         pass_rates: measured share of right answers per question, None where it is not known (taken as one half).
         rest: a question whose group had no spread sits out the next pass, after a second such group in a row the
-            next two, then four, at most `LONGEST_REST`. It is not dropped: the policy may come to need it.
+            next two, then four, at most `LONGEST_REST`. It is not dropped: the policy may come to need it. Questions
+            that were measured all right or all wrong sit out the first pass.
 
     Raises:
         ValueError: no questions, or `pass_rates` of another length.
@@ -57,6 +58,10 @@ class PromptSource:
         self._queue: list[int] = []
         self._flat: dict[int, int] = {}  # question -> groups without spread in a row
         self._wakes: dict[int, int] = {}  # question -> first pass that it takes part in again
+        if rest:
+            for index, rate in enumerate(self.rates):
+                if rate in (0.0, 1.0):
+                    self._flat[index] = self._wakes[index] = 1
 
     def take(self, count: int, avoid: Collection[int] = ()) -> list[int]:
         """`count` distinct questions, none of them in `avoid`; a new pass starts when this one runs out.

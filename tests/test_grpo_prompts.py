@@ -90,6 +90,13 @@ def test_a_question_without_spread_rests_longer_each_time_and_comes_back() -> No
     assert 0 in source.take(6)
 
 
+def test_a_question_measured_all_right_or_all_wrong_sits_out_the_first_pass() -> None:
+    """`grpo-run difficulty` has paid for that knowledge already."""
+    source = PromptSource(5, 0, pass_rates=[0.0, 0.5, 1.0, None, 0.25], rest=True)
+    assert sorted(source.take(3)) == [1, 3, 4]
+    assert set(source.take(5)) == {0, 1, 2, 3, 4}
+
+
 def test_where_every_question_rests_some_are_asked_all_the_same() -> None:
     """A batch is never empty."""
     source = PromptSource(4, 0, rest=True)

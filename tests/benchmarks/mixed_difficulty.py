@@ -3,7 +3,8 @@
 A third of the questions is too easy for the starter (sums without a carry: its guesses are right), a third is right
 for it (two digits with a carry), a third is out of its reach (four digits). Groups of the first and the last kind are
 all right or all wrong and teach nothing. Compared are, for each seed, the completions generated until greedy accuracy
-on held-out questions of the middle kind first reaches the target, those for measuring pass rates included.
+on held-out questions of the middle kind first reaches the target, those for measuring pass rates (two answers to each
+question) included.
 
 The plain run takes the runner's default batch of 16 questions, of which a third teaches. The others take 6 questions a
 step: the same number that teaches, since theirs all (or nearly all) do. At an equal batch the gain would show as less
@@ -79,8 +80,8 @@ def main() -> None:
         "plain": [],
         "--difficulty": ["--batch-size", "48", "--difficulty", "0.1..0.9"],
         "--difficulty --resample": ["--batch-size", "48", "--difficulty", "0.1..0.9", "--resample"],
-        "--resample": ["--batch-size", "48", "--resample"],
-        "--resample --curriculum band": ["--batch-size", "48", "--resample", "--curriculum", "band"],
+        "--resample, measured": ["--batch-size", "48", "--resample"],
+        "--resample, not measured": ["--batch-size", "48", "--resample"],
     }
     if given.ways:
         ways = {name: words for i, (name, words) in enumerate(ways.items()) if str(i) in given.ways}
@@ -103,7 +104,7 @@ def main() -> None:
             shown = command("difficulty", *asked, "--k", str(K), "-o", str(measured))
             print(shown.splitlines()[-2], flush=True)
             for way, words in ways.items():
-                knows = "--difficulty" in words or "--curriculum" in words
+                knows = way not in ("plain", "--resample, not measured")
                 source, cost = (measured, K * len(rows)) if knows else (data, 0)
                 out = folder / f"{seed}-{list(ways).index(way)}"
                 steps = str(given.steps)
