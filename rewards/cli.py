@@ -183,9 +183,12 @@ def _score(arguments: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return TOO_MANY_ERRORS
-    if arguments.fail_under is not None and (summary.mean_reward is None or summary.mean_reward < arguments.fail_under):
-        shown = "no scored row" if summary.mean_reward is None else f"mean reward {summary.mean_reward:.4f}"
-        print(f"rewards: {shown}, below --fail-under {arguments.fail_under:g}", file=sys.stderr)
+    if summary.mean_reward is None:  # all golds unreadable, say: a pipeline must not go on as if it had rewards
+        print("rewards: no row has a reward; the warnings above name the cause", file=sys.stderr)
+        return BAD_INPUT
+    if arguments.fail_under is not None and summary.mean_reward < arguments.fail_under:
+        mean = f"mean reward {summary.mean_reward:.4f}"
+        print(f"rewards: {mean}, below --fail-under {arguments.fail_under:g}", file=sys.stderr)
         return NOT_MET
     return OK
 

@@ -53,6 +53,15 @@ def test_one_row_out_per_row_in_in_order(file: str, tmp_path: Path) -> None:
     assert rows[3]["verdicts"]["math"]["reason"] == "gold_unreadable"
 
 
+def test_a_file_in_which_no_row_has_a_reward_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every gold unreadable: the rows are written with their reasons, and the exit code says that they are no use."""
+    file = tmp_path / "in.jsonl"
+    file.write_text(json.dumps({"completion": "\\boxed{4}", "gold": "@@##"}) + "\n")
+    assert main(["score", str(file), "--reward", "math", "-o", str(tmp_path / "out.jsonl")]) == 2
+    assert "no row has a reward" in capsys.readouterr().err
+    assert rows_of(tmp_path / "out.jsonl")[0]["status"] == "invalid"
+
+
 def test_the_summary_goes_to_stderr(file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """n, mean, statuses, reasons, pass@k, rows per second."""
     main(["score", file, "--reward", "math+format", "-o", str(tmp_path / "out.jsonl")])
