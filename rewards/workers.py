@@ -78,8 +78,9 @@ class DeadlineCrossed(Exception):
 def _wait(connection: socket.socket, event: int, deadline: float) -> None:
     poller = select.poll()
     poller.register(connection, event)
-    remaining = deadline - time.monotonic()
-    if remaining <= 0 or not poller.poll(min(remaining * 1000, 2**30)):  # poll takes a C int
+    # What lies ready counts also after the deadline: a spare worker may have said hello long before it is asked.
+    remaining = max(0.0, deadline - time.monotonic())
+    if not poller.poll(min(remaining * 1000, 2**30)):  # poll takes a C int
         raise DeadlineCrossed
 
 

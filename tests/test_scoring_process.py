@@ -141,6 +141,17 @@ def test_a_copy_has_a_process_of_its_own_and_threads_take_turns() -> None:
         copy.close()
 
 
+def test_a_first_batch_long_after_the_start_is_judged() -> None:
+    """Evaluating and generating come before it, and may take longer than loading verifiers is allowed to."""
+    process = ScoringProcess(Reward.parse("obeys", registry=registry()), start_seconds=2.0)
+    try:
+        process.start()
+        time.sleep(2.2)
+        assert process.score(obeying("fine"))[0].reward == 1.0
+    finally:
+        process.close()
+
+
 def test_no_process_is_left_after_close() -> None:
     """Those that the verifiers started neither."""
     process = ScoringProcess(Reward.parse("math(engine=both)"))

@@ -203,6 +203,14 @@ def test_a_pool_works_in_a_child_process(pool: WorkerPool, method: str) -> None:
     assert pool.call("still ours").value == "still ours"
 
 
+def test_a_spare_worker_that_waited_longer_than_its_start_limit_is_ready() -> None:
+    """After a kill the successor starts at once, and the next task may come minutes later: it said hello in time."""
+    with WorkerPool("worker_targets:misbehave", workers=1, deadline_seconds=0.6, start_seconds=2.0) as pool:
+        assert pool.call("sleep").failure is not None
+        time.sleep(2.2)
+        assert pool.call("fine").value == "fine"
+
+
 def test_workers_die_with_a_parent_that_was_killed() -> None:
     """Even in the middle of one endless C call; a watching thread would never get the interpreter lock."""
     script = (
