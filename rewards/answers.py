@@ -823,7 +823,10 @@ def _last_number(text: str, start: int, end: int) -> tuple[int, int] | None:
     if stop < 0:
         return None
     at = stop - 1
-    while at > start and text[at - 1] in "0123456789.,/{}％%０１２３４５６７８９" + "٠١٢٣٤٥٦٧٨٩":
+    while at > start and (
+        text[at - 1] in "0123456789.,/{}％%０１２３４５６７８９٠١٢٣٤٥٦٧٨٩"
+        or (text[at - 1] == ":" and at - 1 > start and text[at - 2].isdecimal() and text[at].isdecimal())
+    ):
         at -= 1
     while at < stop and text[at] in ".,/{}":
         at += 1
@@ -1227,6 +1230,9 @@ def _find_tagged(text: str, start: int, end: int, where: Where, choice: bool, tr
     return None
 
 
+_HEDGING: Final = ("could also", "might also", "may also", "could be", "might be", "may be", "or maybe", "or possibly")
+
+
 def _read_statement(text: str, low: str, at: int, end: int, choice: bool, truncated: bool) -> Answer | None:
     stop = _statement_end(text, at, end)
     if truncated and stop >= _trim_end(text, 0, len(text)):
@@ -1242,12 +1248,28 @@ def _read_statement(text: str, low: str, at: int, end: int, choice: bool, trunca
         if found[0] >= found[1] or found[1] - found[0] > 120:
             return None
     first, last = _trim(text, *found)
+    if any(hedge in low[last:stop] for hedge in _HEDGING) and any(c.isdecimal() for c in low[last:stop]):
+        first, last = _trim(text, at, stop)  # "7, but it could also be 8" names two
     if first >= last or low[first:last] in _JUDGEMENTS or "boxed" in low[first:last]:
         return None  # a box that reaches here is the template's echo
     return Answer((Span(text[first:last], first, last),), "stated")
 
 
-_NEGATIONS: Final = ("not", "never", "cannot be", "not be", "nicht", "pas", "不是", "并非", "不等于")
+_NEGATIONS: Final = (
+    "not", "never", "cannot be", "not be", "n't be", "n’t be", "nicht", "pas", "不是", "并非", "不等于",
+)  # fmt: skip
+    "not",
+    "never",
+    "cannot be",
+    "not be",
+    "n't be",
+    "n’t be",
+    "nicht",
+    "pas",
+    "不是",
+    "并非",
+    "不等于",
+)
 
 
 def _denied_before(low: str, start: int, at: int) -> bool:
@@ -1256,7 +1278,9 @@ def _denied_before(low: str, start: int, at: int) -> bool:
     if before.endswith(("n't", "n’t")):
         return True
     return any(
-        before.endswith(word) and not (word.isascii() and before[: -len(word)][-1:].isalpha()) for word in _NEGATIONS
+        before.endswith(word)
+        and not (word[1] != "'" and word[1] != "’" and word.isascii() and before[: -len(word)][-1:].isalpha())
+        for word in _NEGATIONS
     )
 
 
@@ -1329,6 +1353,20 @@ def _bold_list(text: str, start: int, end: int) -> list[Span]:
     return spans
 
 
+_WORD_VERDICTS: Final = (
+    "no solutions", "no solution", "no real solutions", "no real solution", "infinitely many solutions",
+    "does not exist", "no such number exists", "undefined", "impossible",
+)  # fmt: skip
+
+
+def _verdict_in_words(low: str, start: int, end: int) -> tuple[int, int] | None:
+    """What a sentence without numbers ends in: "the equation has no solution"."""
+    for words in _WORD_VERDICTS:
+        if low.endswith(words, start, end):
+            return end - len(words), end
+    return None
+
+
 def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer | None:
     """What the last sentence gives; boilerplate ("I hope it is correct.") apart."""
     last = _trim_end(text, start, end)
@@ -1343,8 +1381,11 @@ def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer 
                 return Answer((Span(text[first:stop], first, stop),), "closing")
     for _ in range(4):
         while last > start:
-            if text[last - 1] in _TRAILING + "-#✅=~>|":
+            if text[last - 1] in _TRAILING + "-#✅=~>|∎":
                 last -= 1
+            elif text.endswith(("\\blacksquare$", "\\square$", "\\Box$", "\\qed$"), start, last):
+                last = text.rfind("\\", start, last)
+                last -= last > start and text[last - 1] == "$"
             elif text[last - 1] == "}" and (closer := _environment_end(text, start, last)) >= 0:
                 last = closer
             else:
@@ -1382,6 +1423,8 @@ def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer 
             found = _narrow(text, low, at, last)
             if found is not None and _denied_before(low, at, found[0]):
                 return None
+        if found is None and not choice:
+            found = _verdict_in_words(low, at, last)
         if found is None:
             return None
         begin, stop = _trim(text, *found)

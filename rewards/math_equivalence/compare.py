@@ -760,7 +760,7 @@ class _Comparison:
 
     def conditional(self, g: Node, a: Node) -> Decision:
         conditions = [binding(n.value) if n.op == "where" else "" for n in (g, a)]
-        if any(conditions) and conditions[0] != conditions[1]:
+        if any(conditions) and conditions[0] != conditions[1] and not (g.op == "where" != a.op and _on_domain(g)):
             return Decision(None, "undecided", "a condition on one side")
         words = g.value if g.op == "where" else a.value
         core_g = g.args[0] if g.op == "where" else g
@@ -1024,6 +1024,8 @@ class _Comparison:
         if g.op == "rel" and a.op == "rel":
             return self.two_equations(g, a, ga, aa)
         if g.op == "rel":
+            if ga is not None and (ga[1].op == "matrix" or is_set(ga[1])):
+                return self.same(ga[1], a)
             if a.op in MANY or has_pm(g):
                 return self.many(g, a)
             if ga is not None:
@@ -1039,6 +1041,8 @@ class _Comparison:
             if ga is not None:
                 return found
             return _NO_TYPE
+        if aa is not None and (aa[1].op == "matrix" or is_set(aa[1])):
+            return self.same(g, aa[1])
         if g.op in MANY or has_pm(a):
             return self.many(g, a)
         if aa is None:
@@ -1376,6 +1380,12 @@ def _curves(node: Node) -> list[Node] | None:
     if any(len(side.args) > MAX_CURVE_TERMS for n in parts for side in n.args if has_pm(side)):
         return None
     return expand_all(parts)
+
+
+def _on_domain(node: Node) -> bool:
+    """Whether a condition bounds a letter of the formula before it: f(x) = log(x+1), x > -1. Answers may omit it."""
+    core, words = node.args[0], node.value.split()
+    return any(w in traits(core).alone for w in words) and not any(len(w) > 2 and w.isalpha() for w in words)
 
 
 def _in_base(digits: str, base: int) -> int | None:

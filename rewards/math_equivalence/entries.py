@@ -12,6 +12,7 @@ from rewards.math_equivalence.expressions import (
     traits,
 )
 from rewards.math_equivalence.plusminus import has_pm
+from rewards.math_equivalence.readings import show
 from rewards.math_equivalence.realsets import whole_numbers
 from rewards.math_equivalence.tree import MAX_ELEMENTS, Node, exact_of
 
@@ -169,6 +170,13 @@ def declared_apart(node: Node) -> Node:
     """
     if node.op != "list":
         return node
+    first = node.args[0]
+    if len(node.args) == 2 and node.args[1].op == "rel" and (letter := _argument_of(first)) is not None:
+        condition = node.args[1]
+        if condition.value == ("in",) and condition.args[1] == Node("numset", (), "R"):
+            return Node("where", (first,), "real")
+        if condition.value[0] != "=" and any(side == letter for side in condition.args):
+            return Node("where", (first,), f"if {show(condition)}")  # f(x) = √x, x ≥ 0
     kept: list[Node] = []
     declared = ""
     for a in node.args:
@@ -183,6 +191,18 @@ def declared_apart(node: Node) -> Node:
     if not declared:
         return node
     return Node("where", (kept[0] if len(kept) == 1 else Node("list", tuple(kept), node.value),), declared)
+
+
+def _argument_of(node: Node) -> Node | None:
+    """The letter x of `f(x) = ...`, `y = ...`; None for what defines no function."""
+    assigned = assignment(node) if node.op == "rel" else None
+    if assigned is None or not is_scalar(assigned[1]):
+        return None
+    name = assigned[0]
+    if name.op == "call" and len(name.args) == 1 and name.args[0].op == "sym":
+        return name.args[0]
+    x = Node("sym", (), "x")
+    return x if name == Node("sym", (), "y") and "x" in traits(assigned[1]).alone else None
 
 
 _LETTERS: Final = frozenset(("sym", "list", "tuple"))
@@ -209,6 +229,13 @@ def listed(node: Node) -> Node:
     if whole is not None:
         return whole
     body, condition = node.args
+    if body.op == "sym" and condition.op == "list" and len(condition.args) == 2:
+        value, letter = condition.args
+        if (
+            value.op == "rel" and value.value == ("=",) and value.args[0] == body
+            and letter.op == "rel" and letter.value == ("in",) and letter.args[1].op == "numset"
+        ):  # fmt: skip
+            return Node("build", (value.args[1], letter))
     if body.op == "sym" and condition.op == "list":
         entries = entries_of(condition)
         if entries is not None and entries.names and all(n == body for n in entries.names):

@@ -92,6 +92,8 @@ def is_name(node: Node) -> bool:
         )
     if op == "tuple":
         return all(is_name(a) for a in node.args)
+    if op == "pow":
+        return node.args[0].op == "sym" and bool(node.args[0].value[0].isupper())  # A^{-1}, AB^2 is a product
     if op in ("abs", "opaque"):
         return op == "opaque" or is_name(node.args[0]) or _letters_product(node.args[0])
     if op == "fn":
@@ -226,12 +228,38 @@ def cross_multiplied(g: Node, a: Node) -> tuple[Node, Node] | None:
     return differences[0], differences[1]
 
 
+def _is_inverse(left: Node, name: str, value: Node) -> bool:
+    """`ln y = x` against `y = e^x`: y stands once, under functions that take no value twice, and e^x solves it."""
+    path = _path_to(left, name)
+    if path is None or not all(
+        n.op in ("add", "mul", "neg")
+        or (n.op == "fn" and n.value in ("ln", "log", "arctan", "sinh"))
+        or (n.op == "pow" and not traits(n.args[0]).alone and name in traits(n.args[1]).alone)
+        for n in path
+    ):
+        return False
+    return same_scalar(substitute(left, {name: value}), tree.ZERO)[0] is True
+
+
+def _path_to(node: Node, name: str) -> list[Node] | None:
+    """The nodes above the only place of a letter; None when it stands in several."""
+    holding = [a for a in node.args if name in traits(a).alone]
+    if node.op == "sym":
+        return []
+    if len(holding) != 1:
+        return None
+    below = _path_to(holding[0], name)
+    return None if below is None else [node, *below]
+
+
 def solved_alike(g: Node, a: Node) -> bool:
     """`xy = 1` against `y = 1/x`: one side of one equation is a lone letter, and the other equation has it as root."""
     for one, other in ((g, a), (a, g)):
         for lone, value in (one.args, one.args[::-1]):
             if lone.op == "sym" and lone.value not in traits(value).alone and traits(value).alone:
                 left = tree.add([other.args[0], tree.neg(other.args[1])])
-                if lone.value in traits(left).alone and _is_root(left, lone.value, value):
+                if lone.value in traits(left).alone and (
+                    _is_root(left, lone.value, value) or _is_inverse(left, lone.value, value)
+                ):
                     return True
     return False

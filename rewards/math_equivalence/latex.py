@@ -48,6 +48,7 @@ from rewards.math_equivalence.vocabulary import (
     FILLERS,
     FUNCTION_NAMES,
     FUNCTIONS,
+    HEDGES,
     INFINITE_PHRASES,
     LABELS,
     NEGATIONS,
@@ -409,7 +410,7 @@ class _Parser:
         return token.kind in ("w", "W") and token.text.lower() in (AND_WORDS | OR_WORDS)
 
     def product_of_two(self, token: Token) -> bool:
-        """`at`, `mg`, `by` outside \\text, with no word on either side and mathematics on one: a product of two letters"""
+        """`at`, `mg`, `by` outside \\text, with no word beside it and mathematics on one side: a product"""
         if token.kind != "w" or len(token.text) != 2 or token.text.lower() not in _PRODUCTS:
             return False
         before, after = self.toks[self.i - 1] if self.i else END, self.toks[self.i + 1]
@@ -559,8 +560,16 @@ class _Parser:
                     sides.append(self.ratio())
                     signs.append(worded)
                     continue
+                if token.text.lower() in ("is", "are") and (named := self.worded_domain()) is not None:
+                    sides.append(named)
+                    signs.append("in")
+                    continue
                 self.i += 1
                 sign = "in" if token.text.lower() == "in" else "="
+            elif token.kind in ("w", "W") and token.text.lower() in _COMPARING and (worded := self.worded_sign()):
+                sides.append(self.ratio())
+                signs.append(worded)
+                continue
             else:
                 break
             if sign == "=" and self.at_clause_end() and self.toks[self.i].kind == "":
@@ -603,12 +612,24 @@ class _Parser:
     def worded_sign(self) -> str:
         """`x is at most 5`, `k is greater than 2`: the sign that the words behind "is" spell; "" for others"""
         start = self.i
-        self.i += 1
+        self.i += self.toks[start].text.lower() in ("is", "are")
         sign = relation_of(self.words())
         if sign in ("<", ">", "<=", ">="):
             return sign
         self.i = start
         return ""
+
+    def worded_domain(self) -> Node | None:
+        """`a is positive`, `x is any real number`: the set that the words behind "is" name"""
+        start = self.i
+        self.i += 1
+        words = self.words()
+        if self.at_clause_end() and words:
+            domain = domain_of([*words, "numbers"]) if words[-1] in _SIGNED else domain_of(words)
+            if domain is not None and not domain.relation:
+                return domain.base
+        self.i = start
+        return None
 
     def ratio(self) -> Node:
         """ratio := setexpr (":" setexpr)* | clock time"""
@@ -789,6 +810,8 @@ class _Parser:
             ):
                 if token.text.lower() in _STOP_WORDS and not (text == "in" and self.inches_ahead()):
                     break
+                if text.lower() in _COMPARING and self.toks[self.i + 1].text.lower() in ("than", "least", "most"):
+                    break
                 if text in ("cis", "sin", "cos", "tan", "ln", "log"):
                     pending.append(self.factor())
                     continue
@@ -915,6 +938,8 @@ class _Parser:
         if first.kind not in ("w", "W") or not is_word(first.text) or first.text.lower() in ("mod", "modulo"):
             return False
         while self.toks[j].kind in ("w", "W"):
+            if self.toks[j].text.lower() in HEDGES:
+                return False
             j += 1
         return self.toks[j].text == ")"
 
@@ -1056,6 +1081,8 @@ class _Parser:
         """A remark in brackets made of words only is passed over."""
         j = self.i + 1
         while self.toks[j].kind in ("w", "W"):
+            if self.toks[j].text.lower() in HEDGES:
+                return False  # C (maybe D)
             j += 1
         if j > self.i + 1 and self.toks[j].text == ")":
             self.i = j + 1
@@ -1160,8 +1187,7 @@ class _Parser:
                 self.i += 3
                 return self.degrees(node)  # 60^{\\text{o}}
             if inner.kind == "o" and inner.text == "}":
-                self.i += 2
-                return node
+                self.fail("an empty exponent")
             if inner.text in ("T", "t", "top") and after.text == "}" and node.op in ("matrix", "tuple", "bracket"):
                 self.i += 3
                 return _transpose(node)
@@ -2254,6 +2280,8 @@ _ALIGNMENTS: Final = frozenset(
     ("equation", "align", "aligned", "alignedat", "gather", "gathered", "split", "math", "displaymath", "multline")
 )
 _SHORT_UNITS: Final = frozenset("sq ft lb oz yd mi cm mm km kg mg ml pm am".split())
+_COMPARING: Final = frozenset(("less", "greater", "more", "smaller", "larger", "at", "no", "not", "strictly"))
+_SIGNED: Final = frozenset(("positive", "negative", "nonnegative", "non-negative", "nonzero", "non-zero"))
 _REJECTED: Final = frozenset(("rejected", "reject", "extraneous", "discarded", "discard", "舍去", "舍"))
 _PRODUCTS: Final = frozenset("at by my an as he do go me so us we am pm sq ft lb oz yd mi cm mm km kg mg ml".split())
 """Short words and units that are products of letters in a formula: `v_0 + at`, `mg\\sin\\theta`."""
@@ -2769,6 +2797,10 @@ def _read(toks: list[Token], comma: str, unit_letters: str = "") -> Node:
         if special is not None:
             return special
         domain = domain_of(words)
+        if len(words) > 2 and words[1] == "is" and len(words[0]) == 1:
+            named = domain_of([*words[2:], "numbers"]) if words[-1] in _SIGNED else domain_of(words[2:])
+            if named is not None and not named.relation:
+                return Node("rel", (Node("sym", (), toks[0].text), named.base), ("in",))  # a is positive
         if domain is None and len(words) > 2 and len(words[-1]) == 1:
             domain = domain_of(words[:-1])  # all real x
             domain = domain._replace(bare=False) if domain is not None else None

@@ -185,6 +185,7 @@ _GENERIC: Final = frozenset(
         "people",
     )
 )
+_JOINED: Final = {"Nm": ("N", "m"), "kWh": ("kW", "h"), "Wh": ("W", "h"), "Ns": ("N", "s"), "Js": ("J", "s")}
 _SQUARES: Final = frozenset({"square", "sq", "squared"})
 _CUBES: Final = frozenset({"cubic", "cu", "cubed"})
 
@@ -270,6 +271,8 @@ def read_unit(parts: list[str], *, plain: bool = False) -> Unit | None:
     """
     if not parts or len(parts) > 24:
         return None
+    if parts[0] in _JOINED:
+        parts = [*_JOINED[parts[0]], *parts[1:]]
     if plain:
         first = parts[0]
         if first in _PLAIN_SAFE or first.lower() in _MONEY or (len(first) > 3 and first.lower() in _GENERIC):

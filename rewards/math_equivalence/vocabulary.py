@@ -193,6 +193,9 @@ def label_name(words: list[str]) -> str:
 
 NEGATIONS: Final = _words("not no never isn't neither nor cannot don't doesn't except without than")
 
+HEDGES: Final = _words("or maybe possibly perhaps not wrong alternatively else unless probably could might")
+"""Words in a remark that make a second answer of it, or none of the first."""
+
 BOUNDS: Final = _words(
     "all every any some many several powers power multiples multiple factors factor divisors divisor least most "
     "more less fewer greater smaller larger between under over exceeds exceeding beyond minimum maximum up until "

@@ -12,29 +12,7 @@ MAX_WORDS: Final = 24
 """Longest wording that is looked at beyond word-for-word equality."""
 
 _DROPPED: Final = frozenset(
-    (
-        "th",
-        "st",
-        "nd",
-        "rd",
-        "the",
-        "a",
-        "an",
-        "of",
-        "is",
-        "are",
-        "that",
-        "it",
-        "its",
-        "in",
-        "on",
-        "to",
-        "be",
-        "s",
-        "must",
-        "angled",
-        "there",
-    )
+    ("th st nd rd the a an of is are that it its in on to be s must angled there monotonically strictly").split()
 )
 _SAME: Final = {
     "yes": "true", "no": "false", "correct": "true", "incorrect": "false", "diverges": "divergent",
@@ -44,7 +22,7 @@ _SAME: Final = {
 _COPULAS: Final = frozenset(("is", "are", "was", "were"))
 _KINDS: Final = frozenset(
     "function functions triangle number numbers sequence series integral limit line lines curve graph equation "
-    "quadrilateral polygon statement shape figure conic".split()
+    "quadrilateral polygon statement shape figure conic condition player".split()
 )
 """What an adjective may be said of, or not: "odd function", "isosceles triangle"."""
 _QUANTIFIERS: Final = frozenset(("all", "every", "any", "each"))
@@ -107,7 +85,7 @@ def same_words(gold: str, answer: str) -> bool:
         said = _complement(whole)
         if said and _complement(part) is None and said == _bare(part):
             return True
-    if len(a) == len(g) + 1 and a[: len(g)] == g and len(g) == 1 and a[-1] in ("wins", "win", "won"):
+    if a[: len(g)] == g and len(g) == 1 and (a[1:] in (["wins"], ["win"], ["won"]) or _compares(a[1:])):
         return True  # "Alice wins" to the question who wins
     subject = _core(a)
     return 0 < len(subject) <= 3 and any(
@@ -181,7 +159,7 @@ def _bare(words: list[str]) -> list[str]:
 def _complement(words: list[str]) -> list[str] | None:
     """What "the function is increasing" says of its subject; "the series diverges" too. None without a subject."""
     for at, word in enumerate(words[:6]):
-        if word in _COPULAS and at and at + 1 < len(words):
+        if (word in _COPULAS or (word == "be" and words[at - 1] == "will")) and at and at + 1 < len(words):
             return _bare(words[at + 1 :])
     if 1 < len(words) <= 4 and words[0] == "the" and words[-1] in _SAME and words[1] in _KINDS:
         return _core(words[-1:])
