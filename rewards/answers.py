@@ -1258,18 +1258,6 @@ def _read_statement(text: str, low: str, at: int, end: int, choice: bool, trunca
 _NEGATIONS: Final = (
     "not", "never", "cannot be", "not be", "n't be", "n’t be", "nicht", "pas", "不是", "并非", "不等于",
 )  # fmt: skip
-    "not",
-    "never",
-    "cannot be",
-    "not be",
-    "n't be",
-    "n’t be",
-    "nicht",
-    "pas",
-    "不是",
-    "并非",
-    "不等于",
-)
 
 
 def _denied_before(low: str, start: int, at: int) -> bool:
