@@ -119,6 +119,8 @@ def encode(value: Any, *, keep: Keep | None = None) -> Any:
     Raises:
         DataTooBig: deeper than MAX_DEPTH or more than MAX_NODES elements (a cyclic list is endlessly deep).
     """
+    if value is None or value is True or value is False or (type(value) is int and -_SMALL < value < _SMALL):
+        return value
     budget = [MAX_NODES, MAX_FLAT]
 
     def spend_flat(count: int) -> None:
@@ -279,6 +281,8 @@ def decode(encoded: Any, *, resolve: Callable[[Handle], Any] | None = None) -> A
     Raises:
         ValueError: not in the grammar. DataTooBig (a ValueError): over a cap.
     """
+    if encoded is None or type(encoded) is int or type(encoded) is bool:
+        return encoded
     budget = [MAX_NODES, MAX_FLAT]
 
     def spend_flat(count: int) -> None:
@@ -415,9 +419,14 @@ def _decode_moment(kind: str, parts: list[Any]) -> Any:
     raise ValueError(f"unknown moment {kind[:20]!r}")
 
 
+# made once: `json.dumps` and `json.loads` make theirs anew for every message
+_to_text: Final = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+_from_text: Final[Callable[[str, int], tuple[Any, int]]] = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
+
+
 def dumps(message: Any) -> bytes:
     """One message as bytes of JSON."""
-    return json.dumps(message, separators=(",", ":")).encode("ascii")
+    return _to_text(message).encode("ascii")
 
 
 def loads(raw: bytes) -> Any:
@@ -429,7 +438,13 @@ def loads(raw: bytes) -> Any:
     """
     if raw.count(b"[") > 2 * MAX_NODES or raw.count(b",") > 2 * MAX_FLAT:
         raise DataTooBig(f"a message of more than {MAX_NODES} lists or {MAX_FLAT} elements")
+    text = raw.decode("utf-8")
     try:
-        return json.loads(raw)
+        message, end = _from_text(text, 0)
+    except StopIteration:
+        raise ValueError("a message that is not JSON") from None
     except RecursionError:
         raise DataTooBig("a message nested too deep") from None
+    if end != len(text):
+        raise ValueError("a message with something after its end")
+    return message

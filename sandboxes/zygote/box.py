@@ -220,7 +220,7 @@ def run_calls(header: dict[str, Any], files: dict[str, bytes]) -> NoReturn:
     except BaseException:
         _end(_report_exception() or 1)
     service.module = module
-    service.peer.write(["loaded"])
+    service.say_loaded(header.get("names", ()))
     service.serve()
     try:
         sys.stdout.flush()

@@ -7,6 +7,7 @@ from the zygote's report (wait status, resource usage, who killed it), never fro
 from __future__ import annotations
 
 import fcntl
+import functools
 import hashlib
 import json
 import marshal
@@ -22,10 +23,12 @@ import sysconfig
 import tempfile
 import threading
 import time
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -45,6 +48,7 @@ from sandboxes.contract import (
     TestStatus,
 )
 from sandboxes.plain_data import DataTooBig
+from sandboxes.zygote import judging
 
 # fmt: off
 WARM_MODULES: Final = (
@@ -64,9 +68,14 @@ REAL_TIME_FACTOR: Final = 20
 GRACE_SECONDS: Final = 5.0
 """How long past every limit the client waits before it takes the zygote itself for lost."""
 PIPE_BYTES: Final = 1 << 18
+UNREAD_SECONDS: Final = 0.004
+"""How long a program's output may lie in its pipes, which hold `PIPE_BYTES` each, before somebody looks."""
 _HEADER: Final = struct.Struct("<I")
 _SOCKET_TYPE: Final = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_STREAM
 PACKAGE_ROOT: Final = str(Path(__file__).resolve().parents[2])
+
+PYTHON: Final = MAGIC_NUMBER.hex()
+"""The byte code of this Python: compiled test scripts go to zygotes that say the same."""
 
 T = TypeVar("T")
 
@@ -199,6 +208,7 @@ class Zygote:
         self.errors: Any = None
         self.on_close: Callable[[], None] | None = None
         self.walls: dict[str, Any] = {}
+        self.python = ""
 
     @classmethod
     def start(cls, tier: str, *, warm: Sequence[str] = (), packages: bool = True) -> Zygote:
@@ -251,7 +261,7 @@ class Zygote:
         message = json.loads(raw)
         if "refused" in message:
             raise WallsRefused(message["refused"])
-        self.walls = message["walls"]
+        self.walls, self.python = message["walls"], message["python"]
 
     def last_words(self) -> str:
         """What the zygote wrote on stderr before it died."""
@@ -291,7 +301,7 @@ class Zygote:
             raise ZygoteLost("the zygote has died")
         lines = (self._pending + raw).split(b"\n")
         self._pending = lines.pop()
-        return [_report(json.loads(line)) for line in lines]
+        return [_report(plain_data.loads(line)) for line in lines]
 
     def alive(self) -> bool:
         """Whether its process still runs, as far as can be seen without asking."""
@@ -493,7 +503,7 @@ class Pump:
             sockets[box.zygote.control.fileno()] = box.zygote
             for descriptor in box.output:
                 streams[descriptor] = box
-        for descriptor in (*sockets, *streams):
+        for descriptor in sockets:
             poll.register(descriptor, select.POLLIN)
         talk = self.talk
         talking = reading = writing = False
@@ -501,7 +511,10 @@ class Pump:
             poll.register(talk.reads, select.POLLIN)
             talking = reading = True
         most_wall = max(box.limits.wall_seconds for box in self.running)
-        lost_at = time.monotonic() + most_wall * REAL_TIME_FACTOR + GRACE_SECONDS
+        started = time.monotonic()
+        lost_at = started + most_wall * REAL_TIME_FACTOR + GRACE_SECONDS
+        # what a short program prints lies in its pipes until it has ended: being woken for it would cost more
+        look_at = started + UNREAD_SECONDS
         while any(box.report is None for box in self.running):
             if talk is not None and talking:
                 want = len(talk.outgoing) > 0
@@ -511,7 +524,13 @@ class Pump:
                     )
                     writing = want
             now = time.monotonic()
-            until = lost_at if talk is None or talk.deadline is None or not talking else min(lost_at, talk.deadline)
+            if now >= look_at:
+                look_at = lost_at
+                for descriptor in streams:
+                    poll.register(descriptor, select.POLLIN)
+            until = min(lost_at, look_at)
+            if talk is not None and talk.deadline is not None and talking:
+                until = min(until, talk.deadline)
             events = poll.poll(max(0.0, until - now) * 1000 + 1)
             if not events:
                 now = time.monotonic()
@@ -691,7 +710,7 @@ def _run_other_language(zygote: Zygote, program: Program, limits: Limits) -> Exe
     extra: list[int] = []
     files = program.files
     if language in _COMPILERS:
-        compiled, problem = _compiled(zygote, program)
+        compiled, problem = _binary(zygote, program)
         if compiled is None:
             return problem
         header |= {"argv": [f"./{_BINARY}", *program.args], "binary": _BINARY}
@@ -751,7 +770,7 @@ class _Binaries:
 _BINARIES: Final = _Binaries(64 << 20)
 
 
-def _compiled(zygote: Zygote, program: Program) -> tuple[int | None, Execution]:
+def _binary(zygote: Zygote, program: Program) -> tuple[int | None, Execution]:
     """As `_compile`, but once for equal files. The copy is made before the program can write to its own binary."""
     key = _BINARIES.key(program)
     binary = _BINARIES.get(key)
@@ -970,6 +989,25 @@ class _Verdicts(Conversation):
             self.done = True
 
 
+_ONE_COMPILER: Final = threading.Lock()
+_NOT_COMPILED: Final[tuple[bytes, tuple[str, ...]]] = (b"", ())
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled(source: bytes, entry: str, keep_going: bool) -> tuple[bytes, tuple[str, ...]]:
+    """The trusted test script, compiled here once for all the completions of a task, and its tests' names.
+
+    Empty where it does not compile: then the box finds so too, and says why.
+    """
+    with _ONE_COMPILER, warnings.catch_warnings():  # which is global: one at a time
+        warnings.simplefilter("ignore")  # what it warns of is no matter of the trainer's
+        try:
+            code, names = judging.compiled_tests(source, entry, keep_going)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return _NOT_COMPILED
+    return marshal.dumps(code), tuple(names)
+
+
 def run_judge(
     tests_zygote: Zygote,
     solution_zygote: Zygote,
@@ -990,7 +1028,14 @@ def run_judge(
     verdict_read, verdict_write = os.pipe()
     pump = Pump()
     pump.talk = talk = _Verdicts(verdict_read)
+    code, sites = _NOT_COMPILED
+    if runner == "script" and tests_zygote.python == PYTHON:
+        code, sites = _compiled(tests.files[tests.entry], tests.entry, keep_going)
+        for name in sites or ([judging.WHOLE_SCRIPT] if code else []):
+            talk.outcomes[name] = TestOutcome(name=name, status=TestStatus.NOT_RUN)
     header = {
+        "code": code,
+        "sites": sites,
         "entry": tests.entry,
         "solution_entry": solution.entry,
         "names": dict(entry_points),
@@ -1025,11 +1070,17 @@ def run_judge(
             stdin=_stdin_of(tests),
             extra=[answer_read, ask_write, verdict_write],
         )
-        served = {"entry": solution.entry, "args": [], "value_bytes": limits.value_bytes, "objects": True}
+        served = {
+            "entry": solution.entry,
+            "module": (modules or ("solution",))[0],
+            "names": judging.plain_names(entry_points),
+            "value_bytes": limits.value_bytes,
+            "objects": True,
+        }
         solution_box = pump.start(
             solution_zygote,
             "calls",
-            served | {"module": (modules or ("solution",))[0]},
+            served,
             solution.files,
             for_solution,
             stdin=_stdin_of(solution),

@@ -20,6 +20,7 @@ from __future__ import annotations
 import _ast
 import builtins
 import functools
+import marshal
 import os
 import sys
 import types
@@ -32,6 +33,8 @@ from sandboxes.zygote.peer import Peer, PeerLost, exception_text
 
 ANSWERS, REQUESTS, VERDICT = 4, 5, 6
 _SITES: Final = "__declared_tests__"
+WHOLE_SCRIPT: Final = "script"
+"""Name of the one test of a script without an assert."""
 _MOST_NAMES: Final = 20_000
 _CALLABLES: Final = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial)
 
@@ -120,10 +123,19 @@ class Session:
         self.own_modules: set[str] = {"__main__"}
         self.missing: list[str] = []
 
-    def wait_until_loaded(self) -> None:
+    def wait_until_loaded(self, names: Sequence[str]) -> dict[str, Any]:
+        """What the solution's names stand for; one that it has not is left out."""
         frame = self._read()
-        if frame != ["loaded"]:
-            self._lost("the solution wrote on the answer channel")
+        try:
+            if names:
+                _, found = frame
+                pairs = zip(names, found, strict=True)
+                return {name: plain_data.decode(*each, resolve=self._resolve) for name, each in pairs if each}
+            if frame == ["loaded"]:
+                return {}
+        except (ValueError, IndexError, TypeError, KeyError):
+            pass
+        self._lost("the solution wrote on the answer channel")
 
     def _lost(self, why: str) -> NoReturn:
         try:
@@ -468,15 +480,16 @@ def _install_modules(names: Sequence[str], make: Callable[[str], types.ModuleTyp
 # --- asserts as declared tests ----------------------------------------------------------------------------------------
 
 
-def _rewritten(source: bytes, entry: str, keep_going: bool) -> tuple[Any, list[str]]:
-    """`assert condition, message` -> the same, said to `Verdicts` site by site. Returns the tree and the sites' names.
+def compiled_tests(source: bytes, entry: str, keep_going: bool) -> tuple[types.CodeType, list[str]]:
+    """`assert condition, message` -> the same, said to `Verdicts` site by site. Returns the code and the sites' names.
 
-    By the C module alone: importing `ast` would cost each test box a millisecond.
+    By the C module alone: importing `ast` would cost each test box a millisecond. The trainer does this once for all
+    the completions of a task where its Python is that of the box.
 
     Raises:
         SyntaxError, ValueError, RecursionError: the script does not compile.
     """
-    tree = compile(source, entry, "exec", _ast.PyCF_ONLY_AST, dont_inherit=True)
+    tree: Any = compile(source, entry, "exec", _ast.PyCF_ONLY_AST, dont_inherit=True)
     names: list[str] = []
 
     def replaced(node: Any) -> list[Any]:
@@ -525,7 +538,7 @@ def _rewritten(source: bytes, entry: str, keep_going: bool) -> tuple[Any, list[s
                     descend(part)
 
     descend(tree)
-    return tree, names
+    return compile(tree, entry, "exec", dont_inherit=True, optimize=0), names
 
 
 class _Recorder:
@@ -573,18 +586,23 @@ def _load_solution(header: dict[str, Any], solution: dict[str, bytes], session: 
                 value = getattr(value() if isinstance(value, type) else value, part)
             found[name] = value
         return found
-    session.wait_until_loaded()
+    there = session.wait_until_loaded(plain_names(names))
     _install_modules(header["modules"], lambda name: SolutionModule(name, session))
-    return {name: _stand_in(session, target) for name, target in names.items()}
+    return {name: _stand_in(session, target, there) for name, target in names.items()}
 
 
-def _stand_in(session: Session, target: str) -> Any:
+def plain_names(names: Mapping[str, str]) -> list[str]:
+    """The solution's names, out of `{name in the tests: name in the solution}`, that are not methods of a class."""
+    return [target for target in dict.fromkeys(names.values()) if "." not in target]
+
+
+def _stand_in(session: Session, target: str, there: Mapping[str, Any]) -> Any:
     if "." in target:
         return EntryPoint(session, target)
-    try:
-        return session.ask("attribute", target)
-    except AttributeError as error:
-        return _Absent(str(error))
+    if target in there:
+        return there[target]
+    session.missing.append(target[:100])
+    return _Absent(f"the solution has no {target[:100]!r}")
 
 
 class _Absent:
@@ -601,13 +619,18 @@ def _run_script(
     header: dict[str, Any], files: dict[str, bytes], solution: dict[str, bytes], verdicts: Verdicts, session: Session
 ) -> int:
     entry = header["entry"]
-    try:
-        tree, sites = _rewritten(files[entry], entry, header["keep_going"])
-    except (SyntaxError, ValueError, RecursionError) as error:
-        verdicts.fault(f"the test script does not compile: {type(error).__name__}: {error}")
-        return 0
-    whole = not sites
-    verdicts.declare(sites or ["script"])
+    if header["code"]:
+        code, sites = marshal.loads(header["code"]), header["sites"]
+        whole = not sites
+        verdicts.names = sites or [WHOLE_SCRIPT]  # which the trainer knows: it has compiled them
+    else:
+        try:
+            code, sites = compiled_tests(files[entry], entry, header["keep_going"])
+        except (SyntaxError, ValueError, RecursionError) as error:
+            verdicts.fault(f"the test script does not compile: {type(error).__name__}: {error}")
+            return 0
+        whole = not sites
+        verdicts.declare(sites or [WHOLE_SCRIPT])
     module = types.ModuleType("__main__")
     module.__file__ = os.path.abspath(entry)
     sys.modules["__main__"] = module
@@ -616,7 +639,7 @@ def _run_script(
         module.__dict__.update(_load_solution(header, solution, session))
         if whole:
             verdicts.begin(0)
-        exec(compile(tree, entry, "exec", dont_inherit=True), module.__dict__)
+        exec(code, module.__dict__)
     except SystemExit as error:  # unittest.main(): the tests' own word, a solution cannot raise it here
         if error.code not in (None, 0, False):
             verdicts.unfinished(f"the test script exited with {error.code!r}"[:400])

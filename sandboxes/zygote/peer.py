@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import builtins
 import os
-import struct
 import types
+from collections.abc import Sequence
 from typing import Any, Final
 
 from sandboxes import plain_data
 from sandboxes.plain_data import DataTooBig, Handle
 
-_LENGTH: Final = struct.Struct("<I")
 MAX_TEXT: Final = 400
 """Characters of an exception's message that cross."""
 
@@ -25,47 +24,49 @@ class PeerLost(BaseException):
     """The other side is gone. Not an Exception: a test's `except Exception` must not take it for an answer."""
 
 
-def read_exactly(descriptor: int, count: int) -> bytes:
-    """Raises PeerLost at the end of the pipe."""
-    parts = []
-    while count > 0:
-        part = os.read(descriptor, min(count, 1 << 20))
-        if not part:
-            raise PeerLost("the other side has ended")
-        parts.append(part)
-        count -= len(part)
-    return b"".join(parts)
-
-
-def write_all(descriptor: int, data: bytes) -> None:
-    """Raises PeerLost when nobody reads any more."""
-    view = memoryview(data)
-    try:
-        while view:
-            view = view[os.write(descriptor, view) :]
-    except BrokenPipeError:
-        raise PeerLost("the other side has ended") from None
-
-
 class Peer:
     """One end: `reads` and `writes` are descriptors, `most` the bytes of one frame."""
 
     def __init__(self, reads: int, writes: int, most: int) -> None:
         self.reads, self.writes, self.most = reads, writes, most
+        self.pending = b""
 
     def read(self) -> Any:
         """The next frame. Raises DataTooBig, ValueError, PeerLost."""
-        (length,) = _LENGTH.unpack(read_exactly(self.reads, _LENGTH.size))
+        raw = self.pending
+        while len(raw) < 4:
+            raw += self._part(1 << 13)
+        length = int.from_bytes(raw[:4], "little")
         if length > self.most + 4096:
             raise DataTooBig(f"a frame of {length} bytes")
-        return plain_data.loads(read_exactly(self.reads, length))
+        end = 4 + length
+        if len(raw) < end:
+            parts, have = [raw], len(raw)
+            while have < end:
+                parts.append(self._part(min(end - have, 1 << 20)))
+                have += len(parts[-1])
+            raw = b"".join(parts)
+        self.pending = raw[end:]
+        return plain_data.loads(raw[4:end])
+
+    def _part(self, most: int) -> bytes:
+        part = os.read(self.reads, most)
+        if not part:
+            raise PeerLost("the other side has ended")
+        return part
 
     def write(self, frame: Any) -> None:
         """Sends one frame. Raises DataTooBig, PeerLost."""
         data = plain_data.dumps(frame)
         if len(data) > self.most:
             raise DataTooBig(f"a frame of {len(data)} bytes")
-        write_all(self.writes, _LENGTH.pack(len(data)) + data)
+        data = len(data).to_bytes(4, "little") + data
+        try:
+            done = os.write(self.writes, data)
+            while done < len(data):
+                done += os.write(self.writes, memoryview(data)[done:])
+        except BrokenPipeError:
+            raise PeerLost("the other side has ended") from None
 
 
 def exception_text(error: BaseException) -> str:
@@ -133,6 +134,16 @@ class Service:
         return plain_data.decode(value, resolve=self._resolve)
 
     # -- requests
+
+    def say_loaded(self, names: Sequence[str]) -> None:
+        """The first frame: the module is there, and what its `names` are (`[value]`, or `[]` for one it has not)."""
+        found = []
+        for name in names:
+            try:
+                found.append([self.encode(self._module_attribute(name))])
+            except Exception:
+                found.append([])
+        self.peer.write(["loaded", found] if names else ["loaded"])
 
     def serve(self) -> None:
         """Answers until the other end closes."""

@@ -242,6 +242,7 @@ class Server:
         self.plans: dict[tuple[Any, ...], Plan] = {}
         self.descriptor_steps: dict[int, list[kernel.Step]] = {}
         self.before_fork: list[kernel.Step] = []
+        self.finished = 0
 
     def prepare(self) -> None:
         """Builds the walls and imports what is kept warm."""
@@ -568,6 +569,7 @@ class Server:
         if running.pidfd >= 0:
             self.poll.unregister(running.pidfd)
             os.close(running.pidfd)
+        self.finished += 1
         _, status, usage = os.wait4(running.pid, 0)
         wall = time.monotonic() - running.started
         if running.id not in self.stands:
@@ -627,12 +629,13 @@ class Server:
         self.poll.register(control, select.POLLIN)
         next_watch = 0.0
         pending = b""
+        blind = not hasattr(os, "pidfd_open")  # then the end of a box is asked for
         while True:
             timeout: float | None = None
             if self.boxes:
                 now = time.monotonic()
                 timeout = max(0.0, next_watch - now) * 1000 + 1
-                if any(running.pidfd < 0 for running in self.boxes.values()):
+                if blind:
                     timeout = 2
             events = self.poll.poll(timeout)
             for descriptor, _ in events:
@@ -655,7 +658,7 @@ class Server:
                                     self.kill(running, message["why"])
                 elif descriptor in self.boxes:
                     self.finish(descriptor)
-            for key in [key for key in self.boxes if key < 0]:  # no pidfd on this system: ask
+            for key in list(self.boxes) if blind else ():
                 if os.waitid(os.P_PID, -key, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
                     self.finish(key)
             now = time.monotonic()
@@ -664,10 +667,12 @@ class Server:
                 for running in list(self.boxes.values()):
                     if not running.killed and now - running.started >= TICK_SECONDS:
                         self._watch(running, now)
-            self._reap_strays()
+            if self.removers or self.finished > 50:
+                self._reap_strays()
 
     def _reap_strays(self) -> None:
         """As PID 1 this process inherits orphans; boxes themselves are waited for in `finish` only."""
+        self.finished = 0
         for pid in [pid for pid in self.removers if pid]:
             if os.waitpid(pid, os.WNOHANG)[0]:
                 self.removers.discard(pid)
@@ -869,7 +874,8 @@ def main(arguments: list[str]) -> None:
         server.control.send(json.dumps({"refused": str(error)}).encode())
         os._exit(1)
     walls = {"landlock": kernel.landlock_version(), "own_proc": server.own_proc, "pid": os.getpid()}
-    server.control.send(json.dumps({"ready": True, "walls": walls, "base": server.resident_base}).encode())
+    python = sys.modules["_frozen_importlib_external"].MAGIC_NUMBER.hex()
+    server.control.send(json.dumps({"ready": True, "walls": walls, "python": python}).encode())
     try:
         server.serve()
     except BaseException as error:

