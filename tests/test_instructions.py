@@ -17,9 +17,15 @@ from conftest import CASES, ROOT, read_jsonl, shared
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rewards.instructions import CATALOGUE, MAX_CHARACTERS, InstructionFollowing
+from rewards.instructions import CATALOGUE, InstructionFollowing
 from rewards.instructions.catalogue import Given, RowFault
-from rewards.instructions.response import MAX_SENTENCE_MARKS, OfficialResponse, Response, whole_word
+from rewards.instructions.response import (
+    MAX_SENTENCE_MARKS,
+    MAX_TOKENIZED_CHARACTERS,
+    OfficialResponse,
+    Response,
+    whole_word,
+)
 from rewards.registry import ParamError
 from rewards.scoring import judge
 from rewards.verdict import Reason, Sample, Status, Verdict
@@ -354,60 +360,61 @@ def _fill(unit: str, length: int) -> str:
 def _seconds(verifier: InstructionFollowing, one: Sample) -> float:
     begun = time.process_time()
     found = judge(verifier, [one])[0]
-    assert found.status is Status.SCORED, found
-    return time.process_time() - begun
+    took = time.process_time() - begun
+    beyond = verifier.params.mode == "official" and found.reason == Reason.OVER_LIMIT
+    assert found.status is Status.SCORED or beyond, found
+    return took
 
 
 @pytest.mark.parametrize("mode", ["fixed", pytest.param("official", marks=needs_extra)])
 @pytest.mark.parametrize("name", sorted(set(CATALOGUE) - {"words:start_verb"}))
 def test_hostile_text_costs_time_in_proportion_to_its_length(name: str, mode: str) -> None:
-    """Two megabytes under two seconds; doubling the text at most 2.6 times the time, where it takes any.
+    """Two megabytes under two seconds; eight times the text at most 2.6 ** 3 times the time, where it takes any.
 
-    The published code is quadratic or worse in `<<` (title), line breaks (bullets), white space (postscript).
+    The published code is quadratic or worse in `<<` (title), line breaks (bullets), white space (postscript). Every
+    family is tried on a small text, the two dearest on large ones; a slow run gets more tries, since a neighbour on
+    the same core only ever adds.
     """
     if mode == "fixed" and (needed := FIXED_NEEDS.get(name)) and not find_spec(needed):
         pytest.skip(f"needs {needed}")
     kwargs = next(row["kwargs"] for row in ROWS if row["instruction"] == name and row["fixed"] is True)
     verifier = InstructionFollowing(mode=mode)
-    _seconds(verifier, sample([name], [kwargs], "warm up. And again!"))
-    for unit in UNITS:
-        one, two = (sample([name], [kwargs], _fill(unit, size)) for size in (20_000, 40_000))
-        slow = _seconds(verifier, two)
-        if slow > 0.05:
-            quick = min(_seconds(verifier, one) for _ in range(3))
-            slow = min(slow, *(_seconds(verifier, two) for _ in range(2)))
-            assert slow <= 2.6 * quick + 0.02, (unit, quick, slow)
-        assert _seconds(verifier, sample([name], [kwargs], _fill(unit, 2_000_000))) < 2.0
+
+    def seconds(unit: str, size: int, tries: int = 1) -> float:
+        return min(_seconds(verifier, sample([name], [kwargs], _fill(unit, size))) for _ in range(tries))
+
+    seconds("warm up. And again! ", 40)
+    dear = sorted(UNITS, key=lambda unit: -seconds(unit, 4_000))[:2]
+    for unit in dear:
+        # Official texts beyond the tokenizers' bounds are not judged: there the longest that are must be quick enough.
+        for size in (16_000, 128_000, 2_000_000):
+            slow = seconds(unit, size)
+            if slow >= 2.0 or slow > 2.6**3 * max(0.002, seconds(unit, size // 8)):
+                slow = min(slow, seconds(unit, size, 3))
+                assert slow < 2.0, (unit, size, slow)
+                assert slow <= 2.6**3 * max(0.002, seconds(unit, size // 8, 5)), (unit, size, slow)
 
 
-def test_the_longest_text_that_is_judged_takes_less_than_two_seconds() -> None:
-    """Just below the limit the work is done; just above it is a scored 0 that says so."""
-    one = sample(["length_constraints:number_sentences"], [{"num_sentences": 3, "relation": "at least"}], "x")
-    for mode in ("fixed", "official") if HAVE_OFFICIAL else ("fixed",):
-        prose = ("The river rose in the night and took the old bridge with it to the sea. " * 9999)[:MAX_CHARACTERS]
-        row = Sample(id="r", completion=prose, tests=one.tests)
-        assert _seconds(InstructionFollowing(mode=mode), row) < 2.0
-        above = judge(InstructionFollowing(mode=mode), [Sample(id="r", completion=prose + "x", tests=one.tests)])[0]
-        assert (above.score, above.reason) == (0.0, Reason.OVER_LIMIT)
+def test_fixed_mode_judges_texts_of_any_length() -> None:
+    """No bound of ours decides a reward: a million characters are split and counted like a hundred."""
+    tests = sample(["length_constraints:number_sentences"], [{"num_sentences": 3, "relation": "at least"}], "x").tests
+    prose = "The river rose in the night and took the old bridge with it to the sea. " * 14_000
+    found = judge(InstructionFollowing(), [Sample(id="r", completion=prose, tests=tests)])[0]
+    assert (found.score, len(prose) > 1_000_000) == (1.0, True)
 
 
 @needs_extra
-def test_more_sentence_marks_than_the_budget_is_a_scored_zero() -> None:
-    """The official splitting has a budget of its own: it is deterministic, so no machine's load decides."""
-    one = sample(["length_constraints:number_sentences"], [{"num_sentences": 3, "relation": "at least"}], "x")
-    many = Sample(id="r", completion="a! " * (MAX_SENTENCE_MARKS + 1), tests=one.tests)
-    found = judge(InstructionFollowing(mode="official"), [many])[0]
-    assert (found.score, found.reason) == (0.0, Reason.OVER_LIMIT)
-
-
-@settings(max_examples=150, deadline=None)
-@given(text=st.text(max_size=300), name=st.sampled_from(sorted(CATALOGUE)), loose=st.booleans())
-def test_every_check_is_total_on_any_text(text: str, name: str, loose: bool) -> None:
-    """A verdict in either mode, never an exception, for any string."""
-    kwargs = next(row["kwargs"] for row in ROWS if row["instruction"] == name and row["fixed"] is True)
-    for mode in ("fixed", "official"):
-        found = verdict([name], [kwargs], text, mode=mode, strictness="loose" if loose else "strict")
-        if found.status is Status.ERROR:
-            assert found.reason == "missing_dependency", found
-        else:
-            assert found.status in (Status.SCORED, Status.INVALID)
+@pytest.mark.parametrize(
+    ("name", "kwargs", "text"),
+    [
+        ("length_constraints:number_sentences", {"num_sentences": 3, "relation": "at least"},
+         "a! " * (MAX_SENTENCE_MARKS + 1)),
+        ("format:title_case", {}, "A" * (MAX_TOKENIZED_CHARACTERS + 1)),
+    ],
+)  # fmt: skip
+def test_beyond_the_published_tokenizers_there_is_no_number(name: str, kwargs: dict[str, Any], text: str) -> None:
+    """What the published check says of such a text is not known, so nothing is paid and nothing is called wrong."""
+    found = verdict([name], [kwargs], text, mode="official")
+    assert (found.status, found.reason) == (Status.ERROR, Reason.OVER_LIMIT)
+    assert "mode=fixed" in found.detail
+    assert verdict([name], [kwargs], text).status is Status.SCORED

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Final, Literal
 
 from rewards.instructions import ifbench_types, ifeval_types
 from rewards.instructions.catalogue import CATALOGUE, Given, Instruction, Mode, RowFault, find
-from rewards.instructions.response import MAX_CHARACTERS, DependencyMissing, OfficialResponse, OverLimit, Response, bare
+from rewards.instructions.response import DependencyMissing, OfficialResponse, OverLimit, Response, bare
 from rewards.registry import Params, Verifier, register
 from rewards.verdict import Reason, Sample, Verdict
 
@@ -49,11 +49,13 @@ class InstructionFollowing(Verifier[InstructionParams]):
     `parts` holds `mode`, `strictness`, `followed` and `asked` (counts) and `instructions`: per instruction, in the
     row's order and repeated ids apart, `{"id", "followed", "why_not"}`.
 
-    A blank response follows nothing. A row with an unknown instruction id, with an argument that is missing or of the
-    wrong kind, or with arguments that contradict each other or the prompt is `invalid`, in both modes.
+    A blank response follows nothing. Fixed mode judges texts of any length; official mode leaves a text of several
+    hundred thousand characters unjudged where the published tokenizers are too slow for it (`error`, `over_limit`).
+    A row with an unknown instruction id, with an argument that is missing or of the wrong kind, or with arguments
+    that contradict each other or the prompt is `invalid`, in both modes.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     source: ClassVar[str] = "IFEval: Zhou et al. 2023, arXiv:2311.07911; IFBench: Pyatkin et al. 2025, arXiv:2507.02833"
     reasons: ClassVar[Mapping[str, str]] = {
         "not_followed": "at least one instruction is not followed; the detail names the first",
@@ -81,9 +83,6 @@ class InstructionFollowing(Verifier[InstructionParams]):
         text = self._judged(sample.text)
         if not text.strip():
             return Verdict.scored(0.0, Reason.NO_ANSWER, "blank response", parts=self._parts(asked, None))
-        if len(text) > MAX_CHARACTERS:
-            detail = f"{len(text)} characters; at most {MAX_CHARACTERS} are judged"
-            return Verdict.scored(0.0, Reason.OVER_LIMIT, detail, parts=self._parts(asked, None))
         reading = _READINGS[mode]
         versions = [reading(version) for version in _versions(text, self.params.strictness)]
         try:
@@ -91,7 +90,8 @@ class InstructionFollowing(Verifier[InstructionParams]):
         except DependencyMissing as missing:
             return Verdict.error("missing_dependency", str(missing))
         except OverLimit as over:
-            return Verdict.scored(0.0, Reason.OVER_LIMIT, str(over), parts=self._parts(asked, None))
+            # What the published check says of such a text is not known: no number.
+            return Verdict.error(Reason.OVER_LIMIT, f"{over}; mode=fixed judges texts of any length")
         parts = self._parts(asked, faults)
         failed = [(instruction.id, fault) for (instruction, _), fault in zip(asked, faults, strict=True) if fault]
         if not failed:
@@ -199,7 +199,6 @@ _MARKS_ALONE: Final = frozenset(("keywords:letter_frequency",))
 
 __all__ = [
     "CATALOGUE",
-    "MAX_CHARACTERS",
     "DependencyMissing",
     "InstructionFollowing",
     "InstructionParams",

@@ -14,7 +14,7 @@ import unicodedata
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final
 
 from rewards.instructions.catalogue import (
@@ -42,6 +42,7 @@ from rewards.instructions.english import (
 )
 from rewards.instructions.ifeval_types import is_bullet
 from rewards.instructions.response import (
+    LETTER_OR_DIGIT,
     PUNCTUATION,
     DependencyMissing,
     OfficialResponse,
@@ -466,10 +467,9 @@ def _last_first_official(response: OfficialResponse, args: Args) -> str:
 # Official: `sky. Sky,` is no repetition, since only the first is stripped on the right; one sentence will do.
 @check("words:last_first", "fixed")
 def _last_first_fixed(response: Response, args: Args) -> str:
-    sentences = [Response(sentence).words for sentence in response.sentences]
-    if len(sentences) < 2:
-        return f"{counted(len(sentences), 'sentence')}; asked for several"
-    for one, two in pairwise(sentences):
+    if len(response.sentences) < 2:
+        return f"{counted(len(response.sentences), 'sentence')}; asked for several"
+    for one, two in pairwise(Response(sentence).words for sentence in response.sentences):
         if one[-1].lower() != two[0].lower():
             return f"{two[0][:30]!r} follows {one[-1][:30]!r}"
     return FOLLOWED
@@ -575,10 +575,10 @@ def _alliterative_total(sentence: str) -> int:
 
 @check("sentence:alliteration_increment", "official")
 def _alliteration_official(response: OfficialResponse, args: Args) -> str:
-    return _growing([_alliterative_total(sentence) for sentence in response.sentences])
+    return _growing(map(_alliterative_total, response.sentences))
 
 
-def _growing(lengths: Sequence[int]) -> str:
+def _growing(lengths: Iterable[int]) -> str:
     for number, (a, b) in enumerate(pairwise(lengths), start=2):
         if b <= a:
             return f"sentence {number} has {b} alliterative words, the one before {a}"
@@ -599,11 +599,11 @@ def _longest_alliteration(sentence: str) -> int:
 # Official: adds up the pairs of a sentence instead of measuring its longest sequence; one sentence will do.
 @check("sentence:alliteration_increment", "fixed")
 def _alliteration_fixed(response: Response, args: Args) -> str:
-    lengths = [_longest_alliteration(sentence) for sentence in response.sentences]
-    return _growing(lengths) or at_least(len(lengths), 2, "sentences")
+    lengths = map(_longest_alliteration, response.sentences)
+    return _growing(lengths) or at_least(len(response.sentences), 2, "sentences")
 
 
-def _stepping(lengths: Sequence[int], step: int) -> str:
+def _stepping(lengths: Iterable[int], step: int) -> str:
     for number, (a, b) in enumerate(pairwise(lengths), start=2):
         if b != a + step:
             return f"sentence {number} has {counted(b, 'word')}, the one before {a}; asked for {step} more"
@@ -618,8 +618,8 @@ def _increment_official(response: OfficialResponse, args: Args) -> str:
 
 @check("sentence:increment", "fixed")
 def _increment_fixed(response: Response, args: Args) -> str:
-    lengths = [len(Response(sentence).words) for sentence in response.sentences]
-    return _stepping(lengths, args["small_n"]) or at_least(len(lengths), 2, "sentences")
+    lengths = (len(Response(sentence).words) for sentence in response.sentences)
+    return _stepping(lengths, args["small_n"]) or at_least(len(response.sentences), 2, "sentences")
 
 
 @check("sentence:keyword")
@@ -798,7 +798,7 @@ def _emoji_fixed(response: Response, args: Args) -> str:
         last = position
         while last > start and not text[last - 1].isalnum():
             last -= 1
-        following = re.compile(r"[^\W_]").search(text, position)
+        following = LETTER_OR_DIGIT.search(text, position)
         tail = text[last : following.start() if following else len(text)]
         if not has_emoji(tail):
             return f"no emoji after sentence {number}"
@@ -1205,6 +1205,8 @@ def _sentence_alphabet_official(response: OfficialResponse, args: Args) -> str:
 
 @check("custom:sentence_alphabet", "fixed")
 def _sentence_alphabet_fixed(response: Response, args: Args) -> str:
+    if len(response.sentences) != 26:
+        return f"{counted(len(response.sentences), 'sentence')}; asked for 26"
     return _alphabet_sentences([Response(sentence).words[0] for sentence in response.sentences])
 
 
@@ -1220,9 +1222,13 @@ def _capitals_fixed(response: Response, args: Args) -> str:
     return said(names == [name.lower() for name in NORTHERN_CAPITALS], "not the capitals in the order of latitude")
 
 
+_MOST_ROWS: Final = 20
+"""More rows than any of these prompts asks for; those behind them make no difference."""
+
+
 def _csv_rows(text: str, delimiter: str = ",") -> list[list[str]] | None:
     try:
-        return list(csv.reader(io.StringIO(text), delimiter=delimiter))
+        return list(islice(csv.reader(io.StringIO(text), delimiter=delimiter), _MOST_ROWS))
     except csv.Error:  # a field above the reader's limit, or a NUL: no CSV that anyone reads
         return None
 
@@ -1233,7 +1239,7 @@ def _table(text: str, header: Sequence[str], rows: int, delimiter: str = ",") ->
     if found is None:
         return [], "not CSV"
     if len(found) != rows + 1:
-        return [], f"{len(found) - 1} rows; asked for {rows}"
+        return [], f"{len(found) - 1}{' or more' if len(found) == _MOST_ROWS else ''} rows; asked for {rows}"
     if [name.strip() for name in found[0]] != list(header):
         return [], f"columns {shown(found[0], 5)}; asked for {shown(header, 5)}"
     if any(len(row) != len(header) for row in found):
