@@ -174,7 +174,11 @@ def _tokens(text: str) -> list[_Token]:
             out.append(_Token("op", c, i))
             i += 1
         else:
-            raise ExpressionError(f"unexpected {c!r}; allowed: names, numbers, + - * ( ) : , = > >=", text, i)
+            raise ExpressionError(
+                f'unexpected {c!r}; allowed: names, numbers, "text in quotes" (such as a path), + - * ( ) [ ] : , = > >=',
+                text,
+                i,
+            )
     out.append(_Token("end", "", n))
     return out
 

@@ -580,6 +580,8 @@ class ExcessLength(GroupLengthVerifier[ExcessParams]):
 class RescaleParams(ReadsParams):
     """Parameters of `gr3_length`."""
 
+    right_at: float = Field(default=1e-9, gt=0, allow_inf_nan=False)
+    """Lowest score of that component which is rescaled: any above 0, partial ones too, as in the paper."""
     alpha: float = Field(default=0.33, gt=0, allow_inf_nan=False)
     """How strongly length counts."""
 
@@ -591,10 +593,11 @@ class RescaledLength(GroupLengthVerifier[RescaleParams]):
         1 / (1 + alpha y / mean),   mean over the whole group
 
     A factor, not a summand: a penalty that is added can be earned back by being short and wrong. Multiply only what
-    is never below 0. A wrong answer gets 0, as its product would.
+    is never below 0. An answer without a score above 0 gets 0, as its product would.
     """
 
-    source = "multiplicative rescaling after GR3 (arXiv 2603.10535)"
+    version = 2
+    source = "GR3 (arXiv 2603.10535) equation 6; alpha as in PrimeIntellect-ai/prime-rl#2029"
     example: ClassVar[Mapping[str, Any]] = {
         "params": {"alpha": 1.0},
         "group": [

@@ -13,9 +13,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Literal
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AliasChoices, BeforeValidator, Field, field_validator, model_validator
 
 from rewards.format_checks import EndTokens, Fault, answer_start, encodable, fences, safe_pattern, without_end_tokens
 from rewards.registry import Verifier, register
@@ -246,11 +247,38 @@ def _schema_fault(ready: Any, value: Any) -> str | None:
     return None if error is None else f"{error.json_path}: {error.message}"[:300]
 
 
+def _from_file(value: Any) -> Any:
+    """`"answer.schema.json"`, which is what a reward expression can say, as the JSON text that the file holds.
+
+    Read once, when the verifier is built: the fingerprint is that of the content, and workers need no file.
+    """
+    if value is None or isinstance(value, Mapping | list | tuple):
+        return value
+    if not isinstance(value, str):
+        raise ValueError(f"is a {type(value).__name__}; allowed: a mapping, its JSON text, or the path of a JSON file")
+    if value.lstrip().startswith(("{", "[")):
+        return value
+    try:
+        return Path(value).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise ValueError(
+            f"{value[:80]!r} is neither JSON text nor a file that can be read ({why}); allowed: a mapping, its JSON "
+            "text, or the path of a JSON file, seen from the folder where the command runs"
+        ) from None
+
+
+FromFile = BeforeValidator(_from_file)
+
+
 class JsonSchemaParams(EndTokens):
     """Parameters of `json_schema`."""
 
-    spec: str | dict[str, Any] | None = None
-    """The JSON Schema, as a mapping or as JSON text. Without it each row brings its own in `meta["json_schema"]`."""
+    spec: Annotated[str | dict[str, Any] | None, FromFile] = Field(
+        default=None, validation_alias=AliasChoices("spec", "schema")
+    )
+    """The JSON Schema: a mapping, its JSON text, or the path of a file that holds it; may also be called `schema`.
+    Without it each row brings its own in `meta["json_schema"]`."""
     where: Literal["whole", "anywhere"] = "whole"
     """`whole`: the answer is the JSON value and nothing else, bare or in one code fence. `anywhere`: the last fence, or
     the first JSON object or list in the answer."""
@@ -314,9 +342,9 @@ class ToolCallParams(EndTokens):
 
     tag: str = Field(default="tool_call", pattern=r"^[A-Za-z_][A-Za-z0-9_.-]*$")
     """Name of the block that holds one call."""
-    tools: str | dict[str, Any] | None = None
-    """Tool name to the JSON Schema of its arguments, as a mapping or as JSON text. Without it the row's
-    `meta["tools"]` counts (that mapping, or the list that chat templates take); without both, any name is fine."""
+    tools: Annotated[str | dict[str, Any] | None, FromFile] = None
+    """Tool name to the JSON Schema of its arguments, or the list that chat templates take: as such, as JSON text, or
+    as the path of a file that holds it. Without it the row's `meta["tools"]` counts; without both, any name is fine."""
     min_calls: int = Field(default=1, ge=1)
     max_calls: int | None = Field(default=None, ge=1)
 

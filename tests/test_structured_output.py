@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +12,10 @@ from golden_rows import golden, hold
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from rewards.expression import Reward
 from rewards.format_checks import Fault
-from rewards.structured_output import JsonSchema, Parsed, _validator, parse_json
-from rewards.verdict import Sample
+from rewards.structured_output import JsonSchema, Parsed, ToolCalls, _validator, parse_json
+from rewards.verdict import Sample, Status
 
 
 @pytest.mark.parametrize("row", golden("structured_output"))
@@ -60,3 +62,27 @@ def test_a_missing_package_is_named_with_what_to_type(monkeypatch: pytest.Monkey
     _validator.cache_clear()
     with pytest.raises(ImportError, match="pip install jsonschema"):
         JsonSchema(spec='{"title": "never read before"}')
+
+
+def test_a_schema_comes_from_a_file_by_its_path(tmp_path: Path) -> None:
+    """A reward expression has no place for a mapping; the content counts, not the path, and is read once."""
+    schema = {"type": "object", "required": ["answer"]}
+    path = tmp_path / "answer.schema.json"
+    path.write_text(json.dumps(schema, sort_keys=True), encoding="utf-8")
+    reward = Reward.parse(f'json_schema(schema="{path}")')
+    assert reward.components["json_schema"].fingerprint == JsonSchema(spec=json.dumps(schema, sort_keys=True)).fingerprint
+    path.unlink()
+    results = reward.score([Sample(completion='{"answer": 3}'), Sample(completion='{"other": 3}')])
+    assert [result.reward for result in results] == [1.0, 0.0]
+    tools = tmp_path / "tools.json"
+    tools.write_text(json.dumps([{"function": {"name": "add", "parameters": {}}}]), encoding="utf-8")
+    assert ToolCalls(tools=str(tools)) == ToolCalls(tools={"add": {}})
+
+
+@pytest.mark.parametrize("value", ["nowhere.json", "", "\x00", ".", 7])
+def test_a_file_that_cannot_be_read_is_named_with_what_is_allowed(value: Any) -> None:
+    """When the verifier is built, not in the middle of a run; a row's own schema never opens a file."""
+    with pytest.raises(ValueError, match="allowed: a mapping"):
+        JsonSchema(schema=value)
+    row = Sample(completion="{}", meta={"json_schema": value})
+    assert JsonSchema().verify(row).status is Status.INVALID
