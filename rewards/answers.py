@@ -1003,6 +1003,26 @@ def _choice(text: str, start: int, end: int, *, last: bool) -> tuple[int, int] |
     return None
 
 
+def _letters_before(text: str, start: int, at: int) -> int:
+    """Back over the letters that stand with the one at `at`: "either A or B" names both."""
+    while True:
+        gap = at
+        while gap > start and text[gap - 1] in " ,、/()*&":
+            gap -= 1
+        joined = "," in text[gap:at] or "/" in text[gap:at] or "、" in text[gap:at]
+        for word in ("and", "or", "和", "或", "及"):
+            if text.endswith(word, start, gap):
+                gap -= len(word)
+                joined = True
+                while gap > start and text[gap - 1] in " ,()*":
+                    gap -= 1
+        before = gap - 1
+        alone = before >= start and "A" <= text[before] <= "J" and not _is_letter(text, before - 1)
+        if not joined or not alone:
+            return at
+        at = before
+
+
 def _letter_run(text: str, at: int, end: int) -> int:
     """One past `AC`, `BCD`: two to five letters in order that stand alone, as a choice of several; else 0."""
     stop = at
@@ -1402,6 +1422,8 @@ def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer 
             return Answer((Span(text[at:stop], at, stop),), "closing")
         if choice:
             found = _choice(text, at, last, last=True) or _choice(text, first, last, last=True)
+            if found is not None:
+                found = _letters_before(text, first, found[0]), found[1]
         elif _bare_expression(text, start, last):
             found = start, last
         else:

@@ -94,6 +94,8 @@ def is_name(node: Node) -> bool:
         return all(is_name(a) for a in node.args)
     if op == "pow":
         return node.args[0].op == "sym" and bool(node.args[0].value[0].isupper())  # A^{-1}, AB^2 is a product
+    if op == "abs" and node.args[0].op == "sym" and node.args[0].value in ("x", "y", "t", "n", "k", "m"):
+        return False  # |x| = 5 has two solutions; |AB| = 5 and |z| = 5 name a length
     if op in ("abs", "opaque"):
         return op == "opaque" or is_name(node.args[0]) or _letters_product(node.args[0])
     if op == "fn":

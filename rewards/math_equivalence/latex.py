@@ -1469,6 +1469,8 @@ class _Parser:
                 fkind == "w" and following.space == 0 and self.digits_of_a_base()
             ):
                 return self.based(text)
+            if fkind in ("w", "W", "o") and following.space and (base := self.base_in_words()) is not None:
+                return Node("base", (), (text, base))
             if (fkind in (",", "n", "o") or following.space) and (joined := self.grouped(text, following)) is not None:
                 return joined
             if fkind == "o" and following.text == "." and following.space == 0:
@@ -1496,6 +1498,11 @@ class _Parser:
             self.i -= 1
             self.fail("a number with several points")
         whole, _, digits = text.partition(".")
+        if fkind in ("w", "W") and len(digits) == 2 and 0 < len(whole) < 3 and self.half_day()[0]:
+            half, self.i = self.half_day()  # 4.30 p.m.
+            hours, minutes = int(whole), int(digits)
+            if hours <= 12 and minutes < 60:
+                return Node("time", (), (60 * (hours % 12 + 12 * (half == "pm")) + minutes, True, hours, minutes))
         if fkind == "," and following.text == "," and len(digits) == 3 and 0 < len(whole) <= 3:
             after = self.toks[self.i + 1]
             if (
@@ -1529,6 +1536,18 @@ class _Parser:
                 digits += t.text  # 3.141\,592\,653
                 self.i += 1
         return _decimal(whole or "0", digits)
+
+    def base_in_words(self) -> int | None:
+        """base := "base" NUM | "(" "base" NUM ")", behind digits"""
+        j = self.i + self.is_op("(")
+        word, base = self.toks[j], self.toks[j + 1]
+        if word.kind not in ("w", "W") or word.text.lower() != "base" or base.kind not in ("n", "w", "W"):
+            return None
+        number = int(base.text) if base.text.isdigit() and len(base.text) < 3 else BASE_WORDS.get(base.text.lower(), 0)
+        if not 2 <= number <= 36 or (j > self.i and self.toks[j + 2].text != ")"):
+            return None
+        self.i = j + 2 + (j > self.i)
+        return number
 
     def digits_of_a_base(self) -> bool:
         """`2A_{16}`: capital letters A-F tight after digits, up to a subscript"""
@@ -1995,6 +2014,8 @@ class _Parser:
             if self.starts_factor(self.toks[self.i]):
                 return self.atom()
             self.fail("an empty group")
+        if self.toks[self.i + 2].text == "|" and following.kind == "w" and len(following.text) == 1:
+            return self.set_braces("}")  # {x|x>2} from plain text
         return self.group()
 
     def leading_script(self) -> Node:
@@ -2128,18 +2149,18 @@ class _Parser:
             j += 1
         return "thousands" if tight and spaced else "list"
 
-    def set_braces(self) -> Node:
+    def set_braces(self, closer: str = "\\}") -> Node:
         """set := "\\{" items "\\}" | "\\{" item ("|"|":") conditions "\\}" """
         self.i += 1
         self.open.append("\\{")
         bars, self.bars = self.bars, 1
         comma, self.comma = self.comma, "list" if self.comma == "auto" else self.comma
-        first = self.items(("\\}", "|", ":"))
+        first = self.items((closer, "|", ":"))
         token = self.toks[self.i]
         if token.kind == "o" and token.text in ("|", ":"):
             self.i += 1
             self.bars = 0
-            condition = self.items(("\\}",))
+            condition = self.items((closer,))
             node = Node("build", (first, condition))
         elif first.op == "list" and token.kind == "" and all(n.op == "rel" for n in first.args) and first.args:
             node = first  # the brace of a system stays open
@@ -2150,9 +2171,9 @@ class _Parser:
         self.comma = comma
         self.bars = bars
         self.open.pop()
-        if not node.args and not self.is_op("\\}"):
+        if not node.args and not self.is_op(closer):
             self.fail("a set that does not close")
-        self.expect("\\}")
+        self.expect(closer)
         if not node.args:
             return Node("const", (), "empty")
         return node
@@ -2971,6 +2992,8 @@ def parse(text: str, comma: str = "auto", unit_letters: str = "") -> Node:
         _money_first(toks)
     size = len(toks)
     outer = _outer_braces(toks)
+    if outer and toks[outer].kind == "w" and toks[outer + 1].text == "|":
+        outer -= 1  # {x|x>2}
     if outer:
         toks = _trimmed(toks[outer:-outer])
     if len(toks) > 5 and ")" in (toks[1].text, toks[2].text) and (toks[0].text == "(") == (toks[2].text == ")"):

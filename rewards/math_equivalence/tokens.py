@@ -208,6 +208,9 @@ def tokens(text: str) -> list[Token]:
                             position += 1
                     continue
                 out.append(Token("o", "\\\\", space))
+            elif in_env and c in "0123456789-":
+                out.append(Token("o", "\\\\", space))  # \\6 that lost a backslash: a new row
+                position -= 1
             elif c in "{}":
                 out.append(Token("o", t, space))
                 font = ""
@@ -296,6 +299,8 @@ def tokens(text: str) -> list[Token]:
         glued = False
         if len(out) > MAX_TOKENS:
             raise Problem("over_limit", f"more than {MAX_TOKENS} tokens")
+    if len(fonts) > 2 and not in_env:
+        raise Problem("unreadable" if len(fonts) < 20 else "over_limit", "braces that do not close")
     return out
 
 
