@@ -15,7 +15,7 @@ Curriculum = Literal["none", "easy-first", "band"]
 HALF_LIFE: Final = 4
 """Answers after which an old measurement of a pass rate weighs half: the policy has moved on."""
 LONGEST_REST: Final = 8
-"""Passes that a question without spread sits out at most, when such questions rest."""
+"""How many times the number of questions are asked before a question without spread comes again, at most."""
 UNKNOWN: Final = 0.5
 
 
@@ -29,9 +29,9 @@ class PromptSource:
             the lowest. `band` takes those nearest to a pass rate of one half, where a group is least often all right
             or all wrong. Both use the newest measurements at every call.
         pass_rates: measured share of right answers per question, None where it is not known (taken as one half).
-        rest: a question whose group had no spread sits out the next pass, after a second such group in a row the
-            next two, then four, at most `LONGEST_REST`. It is not dropped: the policy may come to need it. Questions
-            that were measured all right or all wrong sit out the first pass.
+        rest: a question whose group had no spread comes again only when as many were asked as there are, after a
+            second such group in a row twice as many, then four times, at most `LONGEST_REST`. It is not dropped: the
+            policy may come to need it. One that was measured all right or all wrong begins with such a rest.
 
     Raises:
         ValueError: no questions, or `pass_rates` of another length.
@@ -57,11 +57,12 @@ class PromptSource:
         self.epoch = 0
         self._queue: list[int] = []
         self._flat: dict[int, int] = {}  # question -> groups without spread in a row
-        self._wakes: dict[int, int] = {}  # question -> first pass that it takes part in again
+        self._wakes: dict[int, int] = {}  # question -> how many must have been asked before it comes again
+        self._asked = 0
         if rest:
             for index, rate in enumerate(self.rates):
                 if rate in (0.0, 1.0):
-                    self._flat[index] = self._wakes[index] = 1
+                    self._flat[index], self._wakes[index] = 1, count
 
     def take(self, count: int, avoid: Collection[int] = ()) -> list[int]:
         """`count` distinct questions, none of them in `avoid`; a new pass starts when this one runs out.
@@ -75,22 +76,28 @@ class PromptSource:
         used = set(avoid)
         skipped: list[int] = []
         while len(taken) < count:
-            while not self._queue:
-                self._refill(used)
+            if not self._queue:
+                self._refill(used, count - len(taken))
             index = self._queue.pop(0)
             if index in used:
                 skipped.append(index)
                 continue
             used.add(index)
             taken.append(index)
+            self._asked += 1
         self._queue[:0] = [index for index in dict.fromkeys(skipped) if index in avoid]
         return taken
 
-    def _refill(self, used: Collection[int]) -> None:
+    def _refill(self, used: Collection[int], wanted: int) -> None:
         order = list(range(self.count))
         random.Random(f"questions/{self.seed}/{self.epoch}").shuffle(order)
-        order = [index for index in order if self._wakes.get(index, 0) <= self.epoch]
-        self.epoch += 1  # where all rest, passes go by until one wakes
+        self.epoch += 1
+        awake = [index for index in order if self._wakes.get(index, 0) <= self._asked]
+        if not any(index not in used for index in awake):  # better a question that rests than none
+            resting = [index for index in order if index not in used]
+            self._queue = sorted(resting, key=lambda index: self._wakes.get(index, 0))[:wanted]
+            return
+        order = awake
         if self.curriculum == "easy-first":
             order.sort(key=lambda i: -self._rate(i))  # stable: ties stay shuffled
         elif self.curriculum == "band":
@@ -110,7 +117,7 @@ class PromptSource:
         """
         if flat and self.rest:
             self._flat[index] = streak = self._flat.get(index, 0) + 1
-            self._wakes[index] = self.epoch + min(2 ** (streak - 1), LONGEST_REST)
+            self._wakes[index] = self._asked + self.count * min(2 ** (streak - 1), LONGEST_REST)
         elif self.rest:
             self._flat.pop(index, None)
             self._wakes.pop(index, None)
@@ -124,7 +131,13 @@ class PromptSource:
     def state(self) -> dict[str, Any]:
         """JSON-plain; `restore` goes on from exactly here."""
         resting = [[index, self._flat[index], wakes] for index, wakes in self._wakes.items()]
-        return {"epoch": self.epoch, "queue": list(self._queue), "rates": list(self.rates), "resting": resting}
+        return {
+            "epoch": self.epoch,
+            "asked": self._asked,
+            "queue": list(self._queue),
+            "rates": list(self.rates),
+            "resting": resting,
+        }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a `state()` of a source with the same questions.
@@ -138,6 +151,7 @@ class PromptSource:
                 "resume with the data set, the limits and the difficulty band of the first run"
             )
         self.epoch = int(state["epoch"])
+        self._asked = int(state["asked"])
         self._queue = [int(i) for i in state["queue"]]
         self.rates = list(state["rates"])
         self._flat = {index: streak for index, streak, _ in state["resting"]}

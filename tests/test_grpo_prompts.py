@@ -77,15 +77,15 @@ def test_newer_answers_move_the_rate_and_none_leave_it() -> None:
 def test_a_question_without_spread_rests_longer_each_time_and_comes_back() -> None:
     """Its next group would most likely be flat again, at the price of a whole group of completions."""
     source = PromptSource(6, 0, rest=True)
-    seen = []
-    for _ in range(8):  # passes over the questions that are awake
-        passed = source.take(1) if source.epoch == 0 else []
-        while source._queue or not passed:
-            passed += source.take(1)
-        seen.append(0 in passed)
-        for index in passed:
-            source.record(index, 0, 8, flat=index == 0)
-    assert seen == [True, False, True, False, False, True, False, False]
+    asked = []
+    for _ in range(200):
+        (index,) = source.take(1)
+        asked.append(index)
+        source.record(index, 0, 8, flat=index == 0)
+    at = [i for i, index in enumerate(asked) if index == 0]
+    gaps = [later - earlier for earlier, later in zip(at, at[1:], strict=False)]
+    for gap, rest in zip(gaps, (6, 12, 24, 48, 48), strict=False):
+        assert rest <= gap <= rest + 12, "the rest, then its place in a pass"
     source.record(0, 4, 8)
     assert 0 in source.take(6)
 
