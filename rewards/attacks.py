@@ -11,14 +11,17 @@ look at what the attack touches (a length penalty does not read answers), and no
     nothing   empty text, blanks; the prompt echoed, for rewards that look for an answer or a layout
     programs  leaving before the tests, an object that equals everything (rows with tests)
     length    the reward over growing length may rise and fall once; repeated blocks and huge texts earn no more
-    cost      twice the text may not take more than about twice the time
+    cost      twice the text may not take more than about twice the time; a text without end is `hangs`
     no matter white space at the ends, line ends, message or string, the order of a group, the company in a batch
 """
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import itertools
+import json
+import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +29,16 @@ from fractions import Fraction
 from typing import Any, Final
 
 from rewards.expression import Reward
+from rewards.scoring import RewardResult
 from rewards.verdict import Reason, Sample, Status
+from rewards.workers import (
+    ConnectionEnded,
+    DeadlineCrossed,
+    Worker,
+    die_with_the_parent,
+    receive_frame,
+    send_frame,
+)
 
 EPSILON: Final = 1e-9
 MAX_ROWS: Final = 20
@@ -142,7 +154,7 @@ def _golds(sample: Sample) -> str | None:
 class _Row:
     """Pays texts in the place of one row's completion, all else of the row kept."""
 
-    def __init__(self, reward: Reward, sample: Sample) -> None:
+    def __init__(self, reward: Reward | _Watched, sample: Sample) -> None:
         self.reward = reward
         self.sample = dataclasses.replace(
             sample,
@@ -465,28 +477,37 @@ def _cost(row: _Row) -> bool:
     """Grows hostile texts until one takes long; looks at how the time grows. True when some text took too long.
 
     First by two units at a time, where a pattern that backtracks exponentially shows at some twenty units, long
-    before it would hang; then by doubling, up to 64 kB, where squares and cubes show.
+    before it would hang; then by doubling, up to 64 kB, where squares and cubes show. The time must outgrow the text
+    twice in a row: once may be a step, from one way of counting to another.
     """
     for unit in HOSTILE_UNITS:
-        few = [(count, GROWTH_PER_STEP) for count in range(8, 41, 2)]
-        many = [(250 * 2**k // len(unit), GROWTH_PER_DOUBLING) for k in range(9)]
-        before = 0.0
-        for count, allowed in few + many:
-            sample = dataclasses.replace(row.sample, completion="<think>" + unit * count)
-            took = _cpu(row, sample)
-            slower = before > 0.005 and took > 0.02 and took > allowed * before
-            # Once may be the machine; measured again, the faster run counts.
-            if slower or took > SLOW_SECONDS:
-                took = min(took, _cpu(row, sample)) if took < 10 * SLOW_SECONDS else took
-                if took > SLOW_SECONDS or took > allowed * before:
-                    row.find(
-                        "hostile text", str(sample.completion), None,
-                        f"{len(str(sample.completion))} characters take {took:.2f} CPU seconds, "
-                        f"the text before it took {before:.2f}",
-                    )  # fmt: skip
-                    break
-            before = took
+        few = (range(8, 41, 2), GROWTH_PER_STEP)
+        many = ([250 * 2**k // len(unit) for k in range(9)], GROWTH_PER_DOUBLING)
+        for counts, allowed in (few, many):
+            times = [0.0, 0.0]
+            for count in counts:
+                sample = dataclasses.replace(row.sample, completion="<think>" + unit * count)
+                before, after = times[-2:]
+                took = _cpu(row, sample)
+                if _outgrows(before, after, took, allowed) or took > SLOW_SECONDS:
+                    # Once may be the machine; measured again, the faster run counts.
+                    took = min(took, _cpu(row, sample)) if took < 10 * SLOW_SECONDS else took
+                    if _outgrows(before, after, took, allowed) or took > SLOW_SECONDS:
+                        row.find(
+                            "hostile text", str(sample.completion), None,
+                            f"{len(str(sample.completion))} characters take {took:.2f} CPU seconds, "
+                            f"the text before it took {after:.2f}",
+                        )  # fmt: skip
+                        break
+                times.append(took)
+            else:
+                continue
+            break
     return any(finding.attack == "hostile text" for finding in row.findings)
+
+
+def _outgrows(before: float, after: float, took: float, allowed: float) -> bool:
+    return took > 0.02 and after > 0.005 and took > allowed * after and after > allowed * before
 
 
 def _cpu(row: _Row, sample: Sample) -> float:
@@ -498,7 +519,7 @@ def _cpu(row: _Row, sample: Sample) -> float:
 # ---------------------------------------------------------------- the door
 
 
-def example_samples(reward: Reward) -> list[Sample]:
+def example_samples(reward: Reward | _Watched) -> list[Sample]:
     """The examples of an expression's verifiers as rows: what is attacked when nobody brings rows."""
     fields = set(Sample.__dataclass_fields__)
     rows: list[dict[str, Any]] = []
@@ -519,8 +540,10 @@ def example_samples(reward: Reward) -> list[Sample]:
     return [Sample(**{"prompt": prompt, **row, "id": str(i)}) for i, row in enumerate(unique.values())]
 
 
-def check(reward: Reward, samples: Sequence[Sample] | None = None) -> list[Finding]:
+def check(reward: Reward | _Watched, samples: Sequence[Sample] | None = None) -> list[Finding]:
     """Every finding of every attack on `reward`, each kind once per row.
+
+    Runs in this process: a reward that never ends never ends here either. `check_apart` can kill it.
 
     Args:
         reward: the expression.
@@ -552,3 +575,115 @@ def check(reward: Reward, samples: Sequence[Sample] | None = None) -> list[Findi
         for finding in row.findings:
             found.setdefault((finding.attack, finding.row), finding)
     return list(found.values())
+
+
+# ---------------------------------------------------------------- in a process that can be killed
+
+HANG_SECONDS: Final = 20.0
+"""A reward that takes longer than this for one attack's texts hangs: the longest of them has 64 kB until then."""
+MAX_HANGS: Final = 3
+_BOOT: Final = "import json,sys;s=json.loads(sys.argv[1]);sys.path[:]=s['path'];import rewards.attacks as a;a._serve(s)"
+
+
+class _Watched:
+    """A reward that tells what it is about to score, and leaves out what is known to hang."""
+
+    def __init__(self, reward: Reward, tell: Callable[[Mapping[str, Any]], None], hanging: frozenset[str]) -> None:
+        self.components = reward.components
+        self._reward, self._tell, self._hanging = reward, tell, hanging
+
+    def score(self, samples: Sequence[Sample]) -> list[RewardResult]:
+        key = hashlib.sha256(repr([sample.__getstate__() for sample in samples]).encode("utf-8", "replace")).hexdigest()
+        if key in self._hanging:
+            return [RewardResult(None, Status.ERROR)] * len(samples)
+        longest = max((sample.text for sample in samples), key=len, default="")
+        self._tell({"scoring": key, "row": samples[0].id if samples else "", "text": _short(longest)})
+        return self._reward.score(samples)
+
+
+def _serve(setup: Mapping[str, Any]) -> None:
+    """Main of the killable process: one job, then the end."""
+    die_with_the_parent()
+    connection = socket.socket(fileno=setup["connection"])
+    far = time.monotonic() + 10**9
+
+    def tell(message: Mapping[str, Any]) -> None:
+        send_frame(connection, json.dumps(message).encode(), far)
+
+    job = json.loads(receive_frame(connection, far))
+    try:
+        reward = Reward.parse(job["reward"], aliases=job["aliases"])
+        samples = None if job["samples"] is None else [Sample(**row) for row in job["samples"]]
+        tell({"findings": [f.as_row() for f in check(_Watched(reward, tell, frozenset(job["hanging"])), samples)]})
+    except ValueError as error:
+        tell({"refused": str(error)})
+    except Exception as error:
+        tell({"refused": f"the attack broke off: {type(error).__name__}: {error}"})
+
+
+def check_apart(
+    reward: str,
+    samples: Sequence[Sample] | None = None,
+    *,
+    aliases: Mapping[str, str] | None = None,
+    hang_seconds: float = HANG_SECONDS,
+) -> list[Finding]:
+    """`check` in a process of its own, for rewards that somebody else wrote: one that hangs is a finding.
+
+    What hangs is killed, and the attacks go on without that text; after `MAX_HANGS` of them no more are tried.
+
+    Args:
+        reward: the expression; its verifiers must be importable (a ready component has no text to say it with).
+        samples: as for `check`.
+        aliases: as for `Reward.parse`.
+        hang_seconds: wall-clock seconds that scoring one attack's texts may take.
+
+    Raises:
+        ValueError: as `check`, or the reward brought the process down.
+    """
+    rows = None if samples is None else [_plain(sample) for sample in samples]
+    hanging: dict[str, Finding] = {}
+    while True:
+        job = {"reward": reward, "aliases": dict(aliases or {}), "samples": rows, "hanging": list(hanging)}
+        worker = Worker(_BOOT, {}, show_output=True)
+        now: dict[str, Any] = {}
+        try:
+            send_frame(worker.connection, json.dumps(job).encode(), time.monotonic() + 120)
+            while True:
+                # The first word comes after the imports of the reward.
+                limit = hang_seconds if now else 120.0
+                message = json.loads(receive_frame(worker.connection, time.monotonic() + limit))
+                if "findings" in message:
+                    return [*hanging.values(), *(Finding(**row) for row in message["findings"])]
+                if "refused" in message:
+                    if hanging:  # the rows themselves hang: there is nothing left to attack, and that is the finding
+                        return list(hanging.values())
+                    raise ValueError(message["refused"])
+                now = message
+        except DeadlineCrossed:
+            if not now:
+                raise ValueError(
+                    f"{reward}: nothing was scored within 120 s; does a verifier wait at import?"
+                ) from None
+            detail = f"no verdict within {hang_seconds:g} s, so it was killed; in training this stops the run"
+            hanging[now["scoring"]] = Finding("hangs", now["row"], now["text"], None, detail)
+        except ConnectionEnded:
+            raise ValueError(f"{reward}: its process died while it scored {now.get('text', 'nothing yet')!r}") from None
+        finally:
+            worker.kill()
+        if len(hanging) >= MAX_HANGS:
+            last = list(hanging.values())[-1]
+            return [
+                *list(hanging.values())[:-1],
+                dataclasses.replace(last, detail=f"{last.detail}; after {MAX_HANGS} of these no more was tried"),
+            ]
+
+
+def _plain(sample: Sample) -> dict[str, Any]:
+    row = {name: getattr(sample, name) for name in Sample.__dataclass_fields__}
+    return {**row, "meta": dict(sample.meta)}
+
+
+def written_here(reward: Reward) -> bool:
+    """Whether every verifier of the expression is ours: those are known to end."""
+    return all(type(verifier).__module__.partition(".")[0] == __package__ for verifier in reward.components.values())

@@ -61,6 +61,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     check.add_argument(
         "--rows", metavar="FILE", help="rows of your own to attack with (default: the verifiers' examples)"
     )
+    check.add_argument("--map", nargs="+", default=[], metavar="NAME=FIELD", help="which field of the rows is which")
+    check.add_argument("--config", metavar="FILE", help="TOML file with an [aliases] table")
     check.add_argument("--json", action="store_true", help="findings as JSON on stdout")
     gold = _simple(commands, "check-gold", "which golds of a file cannot be read, with their lines", _check_gold)
     gold.add_argument("file")
@@ -412,13 +414,14 @@ def _explain_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--gold", help="its gold")
     parser.add_argument("--reward", default="math", metavar="EXPR", help="reward expression (default: math)")
     parser.add_argument("--map", nargs="+", default=[], metavar="NAME=FIELD")
+    parser.add_argument("--config", metavar="FILE", help="TOML file with an [aliases] table")
 
 
 def _explain(arguments: argparse.Namespace) -> int:
     from rewards.records import BadLine, InputError, detect_fields, read_rows
     from rewards.verdict import Sample
 
-    reward = _reward(arguments.reward)
+    reward = _reward(arguments.reward, _aliases(arguments.config))
     if arguments.completion is not None:
         samples = [Sample(id="given", completion=arguments.completion, gold=arguments.gold)]
     elif arguments.where:
@@ -458,9 +461,10 @@ def _explain(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from rewards.attacks import check
+    from rewards.attacks import check, check_apart, written_here
 
-    reward = _reward(arguments.reward)
+    aliases = _aliases(arguments.config)
+    reward = _reward(arguments.reward, aliases)
     samples = None
     if arguments.rows:
         from rewards.records import BadLine, InputError, detect_fields, read_rows
@@ -471,12 +475,19 @@ def _check(arguments: argparse.Namespace) -> int:
             for row in itertools.islice(read_rows(arguments.rows), 200):
                 if isinstance(row, BadLine):
                     raise UsageError(f"{row.where}: {row.problem}")
-                fields = fields or detect_fields(row.data, needs=reward.needs)
+                fields = fields or detect_fields(row.data, _pairs(arguments.map), needs=reward.needs)
                 samples.extend(fields.samples(row))
         except InputError as error:
             raise UsageError(str(error)) from None
-    findings = check(reward, samples)
-    reward.close()
+    try:
+        # What somebody else wrote may hang, and then it is killed; ours is known to end.
+        findings = (
+            check(reward, samples) if written_here(reward) else check_apart(reward.text, samples, aliases=aliases)
+        )
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    finally:
+        reward.close()
     if arguments.json:
         print(json.dumps([finding.as_row() for finding in findings], indent=2))
     else:

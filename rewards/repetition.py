@@ -15,7 +15,7 @@ from rewards.words import units
 MAX_ITEMS: Final = 250_000
 """A longer completion is judged by its first so many words: more than any context that models are trained with."""
 
-MAX_SLICED_ITEMS: Final = 1_000_000
+MAX_SLICED_ITEMS: Final = 8_000_000
 """Up to so many items in all n-grams together, these are compared as slices of a string: faster, n times the memory."""
 MAX_SEARCHED: Final = 100_000
 """Up to so many characters are gone through in search of a repeat before the n-grams are counted."""

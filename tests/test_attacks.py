@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import flawed_rewards
 import pytest
 
-from rewards.attacks import check, example_samples
+from rewards.attacks import check, check_apart, example_samples, written_here
 from rewards.expression import Reward
 from rewards.registry import get, names
 from rewards.verdict import Sample, Verdict
@@ -115,3 +116,47 @@ def test_findings_do_not_depend_on_the_run() -> None:
 
     assert findings() == findings()
     assert isinstance(planted.verifier().verify(sample), Verdict)
+
+
+PLUGIN = """
+import re
+from rewards import Verdict, Verifier
+
+class Hanging(Verifier):
+    source = "written for a test"
+    example = {"completion": "<think>3+4</think><answer>7</answer>", "gold": "7"}
+
+    def verify(self, sample):
+        if sample.text.startswith("Perhaps 7? No.") and "<answer>8" in sample.text and "<think>" in sample.text:
+            re.match(r"(?:a+)+b", "a" * 64)
+        return Verdict.scored(float("7" in sample.text))
+"""
+
+
+def test_a_reward_of_somebody_else_that_hangs_is_killed_and_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pattern that takes for ever on one of the texts: the other attacks still find what they find."""
+    (tmp_path / "hanging_plugin.py").write_text(PLUGIN, encoding="utf-8")
+    info = tmp_path / "hanging_plugin-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: hanging-plugin\nVersion: 1\n", encoding="utf-8")
+    points = "[rewards.verifiers]\nhanging = hanging_plugin:Hanging\n"
+    (info / "entry_points.txt").write_text(points, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    rows = [Sample(id="r", completion="3+4 is \\boxed{7}", gold="7")]
+    findings = check_apart("hanging", rows, hang_seconds=1.0)
+    assert {"hangs", "negation", "many boxes"} <= {finding.attack for finding in findings}
+    (hang, *_) = (finding for finding in findings if finding.attack == "hangs")
+    assert (hang.row, hang.reward) == ("r", None)
+    assert "killed" in hang.detail
+    with pytest.raises(ValueError, match="scores none"):
+        check_apart("numeric", [Sample(id="0", completion="x", gold="no number")])
+    assert check_apart("mine", aliases={"mine": "boxed"}) == []
+
+
+def test_whose_rewards_run_apart() -> None:
+    """Ours end; anything else is run where it can be killed."""
+    assert written_here(Reward.parse("numeric + format"))
+    planted, _ = flawed_rewards.PLANTED[0]
+    assert not written_here(Reward.parse("flawed + format", components=flawed_rewards.components(planted)))
