@@ -230,7 +230,12 @@ def test_twice_the_text_costs_about_twice_the_time(name: str) -> None:
         except Problem:
             pass
 
-    small, large = _seconds(lambda: run(5_000)), _seconds(lambda: run(10_000))
+    small = large = 1e9
+    # A neighbour on the same core only ever adds, and to either: the least of several rounds, the two taken in turn.
+    for _ in range(6):
+        small, large = min(small, _seconds(lambda: run(5_000))), min(large, _seconds(lambda: run(10_000)))
+        if large <= 2.6 * max(small, 0.0005):
+            break
     assert large <= 2.6 * max(small, 0.0005), f"{small * 1e3:.2f} ms, then {large * 1e3:.2f} ms"
 
 
