@@ -207,6 +207,9 @@ def equal(gold: Reading, answer: Reading, policy: Policy = DEFAULT_POLICY) -> De
         return Decision(None, "gold_unreadable" if gold.problem != "over_limit" else "over_limit", gold.problem_detail)
     if answer.problem is not None:
         return Decision(False, answer.problem, answer.problem_detail)
+    plainly = _plainly(gold, answer)
+    if plainly is not None:
+        return plainly
     assert gold.node is not None
     assert answer.node is not None
     found = _Comparison(policy).top(gold.node, answer.node)
@@ -215,6 +218,27 @@ def equal(gold: Reading, answer: Reading, policy: Policy = DEFAULT_POLICY) -> De
     if found.equal is not True and found.rule != "over_limit":
         found = _unit_letters(gold, answer, policy, found)
     return found
+
+
+def _plainly(gold: Reading, answer: Reading) -> Decision | None:
+    """Polynomials in the same letters and rows of numbers, without trees; None where these do not decide."""
+    ours = gold.terms
+    if ours is not None:
+        theirs = answer.terms
+        if theirs is None:
+            return None
+        if ours == theirs:
+            return Decision(True, "equal_structure" if list(ours) == list(theirs) else "equal_identity")
+        letters = [{name for key in terms for name, _ in key} for terms in (ours, theirs)]
+        whole = 0 not in ours.values() and 0 not in theirs.values()
+        return Decision(False, "value_differs") if whole and letters[0] == letters[1] else None
+    row = gold.row
+    if row is not None:
+        if answer.quick is not None:
+            return Decision(False, "count_differs")
+        if answer.row == row:
+            return Decision(True, "equal_structure")
+    return None
 
 
 def _other_readings(gold: Reading, answer: Reading, policy: Policy, first: Decision) -> Decision:

@@ -90,6 +90,89 @@ def quick_number(text: str) -> Quick | None:
     return Quick(value, digits, "$" if money or money2 else "")
 
 
+_TERM: Final = re.compile(
+    r" ?(?P<sign>[-+]?) ?(?:(?P<num>\d{1,40}(?:\.\d{1,40})?)(?:/(?P<over>\d{1,40}))?"
+    r"|(?:\\[dt]?frac\{|\()(?P<a>\d{1,40})(?:\}\{|/)(?P<b>\d{1,40})[})])?"
+    r"(?P<letters>(?: ?\*? ?[a-zA-Z](?:(?:\^|\*\*)(?:\d{1,3}|\{\d{1,3}\}))?)*)(?:/(?P<under>\d{1,40}))?",
+    re.ASCII,
+)
+_FACTOR: Final = re.compile(r"( ?\*? ?)([a-zA-Z])(?:(?:\^|\*\*)\{?(\d+))?", re.ASCII)
+_SPLIT_LETTERS: Final = frozenset("xyz")
+"""Letters that may stand side by side: `xy` is a product, `at` may be a word."""
+_NO_LETTERS: Final = frozenset("eEIjOld")
+
+Monomial = tuple[tuple[str, int], ...]
+
+
+def quick_polynomial(text: str) -> dict[Monomial, Exact] | None:
+    """A sum of terms such as `3x^2 - 2*x**3*y + \\frac{1}{2}` by its monomials, in their order; None for other texts.
+
+    Only what cannot be read otherwise: no words, no lone letter, no constant but i, and that only to its first power.
+    """
+    if len(text) > MAX_QUICK or "=" in text:
+        return None
+    terms: dict[Monomial, Exact] = {}
+    at, size = 0, len(text)
+    count = plain = 0
+    lettered = False
+    while at < size:
+        m = _TERM.match(text, at)
+        assert m is not None
+        if m.end() == at or (count and not m["sign"]):
+            return None
+        at = m.end()
+        sign, num, over, a, b, letters, under = m.groups()
+        value: Exact = 1
+        if num is not None:
+            whole, _, digits = num.partition(".")
+            value = Fraction(int(whole + digits), 10 ** len(digits)) if digits else int(num)
+            if over is not None:
+                if int(over) == 0:
+                    return None
+                value = Fraction(value, int(over))
+        elif a is not None:
+            if int(b) == 0:
+                return None
+            value = Fraction(int(a), int(b))
+        elif not letters:
+            return None
+        if under is not None:
+            if int(under) == 0:
+                return None
+            value = Fraction(value, int(under))
+        powers: dict[str, int] = {}
+        if letters:
+            lettered = True
+            tight = ""
+            for joint, letter, power in _FACTOR.findall(letters):
+                beside = tight and not joint and not (letter in _SPLIT_LETTERS and tight in _SPLIT_LETTERS)
+                if beside or letter in _NO_LETTERS or (letter == "i" and (power or len(letters.strip(" *")) > 1)):
+                    return None
+                powers[letter] = powers.get(letter, 0) + int(power or 1)
+                tight = "" if power else letter
+                plain += bool(power) or "*" in joint
+        key = tuple(sorted(powers.items()))
+        terms[key] = terms.get(key, 0) + (-value if sign == "-" else value)
+        count += 1
+    return terms if lettered and (count > 1 or plain) else None
+
+
+def quick_row(text: str) -> tuple[Exact, ...] | None:
+    """The numbers of `[2, 0.5, -3]`, two or more with a space behind each comma; None for other texts."""
+    if len(text) > MAX_QUICK or text[:1] != "[" or text[-1:] != "]":
+        return None
+    parts = text[1:-1].split(", ")
+    if len(parts) < 2:
+        return None
+    values: list[Exact] = []
+    for part in parts:
+        number = quick_number(part)
+        if number is None or number.mark or "," in part or "$" in part or "+" in part:
+            return None
+        values.append(number.value)
+    return tuple(values)
+
+
 def digit_strings_differ(gold: str, answer: str) -> bool | None:
     """For two plain strings of digits of any length: whether they are different integers. None for other texts."""
     if gold.isascii() and answer.isascii() and gold.isdigit() and answer.isdigit():

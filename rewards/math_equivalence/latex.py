@@ -1324,6 +1324,14 @@ class _Parser:
         token = self.toks[self.i]
         kind, text = token.kind, token.text
         if kind == "o" and text == "{":
+            inner, after = self.toks[self.i + 1], self.toks[self.i + 2]
+            if after.kind == "o" and after.text == "}":  # most groups hold one number or letter
+                if inner.kind == "n" and len(inner.text) < 19 and inner.text.isdigit():
+                    self.i += 3
+                    return Node("num", (), int(inner.text))
+                if inner.kind == "w" and len(inner.text) == 1 and inner.text != "e":
+                    self.i += 3
+                    return Node("sym", (), inner.text)
             return self.group()
         if kind == "n":
             if script or len(text) == 1:

@@ -7,10 +7,10 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final, Literal
 
-from rewards.math_equivalence.exact import Quick, quick_number
+from rewards.math_equivalence.exact import Monomial, Quick, quick_number, quick_polynomial, quick_row
 from rewards.math_equivalence.latex import parse
 from rewards.math_equivalence.tokens import fold_unicode
-from rewards.math_equivalence.tree import MAX_CHARS, NUMERIC, Decimal10, Node, Problem
+from rewards.math_equivalence.tree import MAX_CHARS, NUMERIC, Decimal10, Exact, Node, Problem
 from rewards.math_equivalence.vocabulary import PLACEHOLDER_WORDS
 
 Role = Literal["gold", "answer"]
@@ -47,7 +47,7 @@ class Reading:
         key: the text without spacing, sizes and delimiters, for identity.
     """
 
-    __slots__ = ("_node", "_problem", "key", "quick", "role", "text")
+    __slots__ = ("_node", "_problem", "_row", "_terms", "key", "quick", "role", "text")
 
     def __init__(self, text: str, role: Role) -> None:
         self.text = text
@@ -57,6 +57,22 @@ class Reading:
         self.quick = quick_number(bare)
         self._node: Node | None = None
         self._problem: Problem | None = None
+        self._terms: dict[Monomial, Exact] | None | Literal[False] = False
+        self._row: tuple[Exact, ...] | None | Literal[False] = False
+
+    @property
+    def terms(self) -> dict[Monomial, Exact] | None:
+        """The polynomial that it is, if it is plainly one; then no tree is needed."""
+        if self._terms is False:
+            self._terms = quick_polynomial(self.key) if self.quick is None else None
+        return self._terms
+
+    @property
+    def row(self) -> tuple[Exact, ...] | None:
+        """The numbers of a plain list in square brackets, if it is one."""
+        if self._row is False:
+            self._row = quick_row(self.key)
+        return self._row
 
     def _parsed(self) -> None:
         if self._node is None and self._problem is None:
@@ -77,6 +93,8 @@ class Reading:
     @property
     def problem(self) -> str | None:
         """Why there is no tree: `gold_unreadable` for a gold; `unreadable`, `empty` or `over_limit` for an answer."""
+        if self.quick is not None or self.terms is not None or self.row is not None:
+            return None
         self._parsed()
         if self._problem is None:
             return None
@@ -99,7 +117,7 @@ class Reading:
     def candidates(self) -> list[Node]:
         """Other trees that the same text may mean: `1,234` as a list, `3,5` as a decimal."""
         node = self.node
-        if "," not in self.text or node is None or len(self.text) > 2000:
+        if not _between_digits(self.text) or node is None or len(self.text) > 2000:
             return []
         found: list[Node] = []
         grouped = any(part[:1] == "0" and part[1:2].isdigit() for part in self.text.split(",")[1:])
@@ -207,6 +225,17 @@ def _is_placeholder(node: Node) -> bool:
         and not (words[0] == "the" and ("is" in words or "are" in words))
         and not (len(words) == 1 and words[0] in ("above", "below", "various", "unknown"))
     )
+
+
+def _between_digits(text: str) -> bool:
+    """Whether a comma stands tight between digits, braces and thin spaces aside: only such a comma reads otherwise."""
+    at = text.find(",")
+    while at >= 0:
+        before, after = text[at - 1 : at], text[at + 1 : at + 2]
+        if (before.isdigit() or before == "{") and (after.isdigit() or after in ("}", "\\")):
+            return True
+        at = text.find(",", at + 1)
+    return False
 
 
 def _decimal_comma_unit(text: str) -> bool:
