@@ -29,7 +29,11 @@ REASONING_TAGS: Final = frozenset(
 MAX_TAGS: Final = 16
 _TAG_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _BOX: Final = re.compile(r"\\(?:boxed|fbox)(?![A-Za-z])")
-_BOX_BLANKS: Final = dict.fromkeys(map(ord, "{}~"), " ")
+# What prints nothing by itself: spacing, empty groups, text and style commands. `\boxed{\,}` is an empty box.
+_BLANK_IN_BOX: Final = re.compile(
+    r"[{}~$]|\\(?:[,;:!> ]|(?:quad|qquad|enspace|thinspace|hfill|displaystyle|textstyle|left\.|right\."
+    r"|text(?:rm|bf|it|sf|tt)?|math(?:rm|bf|it|sf|tt)|mbox|h?phantom|relax|null)(?![A-Za-z]))"
+)
 _BRACE: Final = re.compile(r"\\.|[{}]", re.DOTALL)
 
 
@@ -242,7 +246,7 @@ def one_box(text: str, start: int, end: int, truncated: bool | None = None) -> s
             depth -= 1
             if depth == 0:
                 content = text[opened + 1 : brace.start()]
-                if first_ink(content.translate(_BOX_BLANKS)) is None:
+                if first_ink(_BLANK_IN_BOX.sub(" ", content)) is None:
                     return Fault("empty_box", f"\\boxed at {where} is empty")
                 return content.strip()
     if truncated:
@@ -504,7 +508,12 @@ class AnswerLine(Verifier[AnswerLineParams]):
         marks = " \t\r" if prefix[0] in _MARKS else _MARKS
         lines = [line for line in _answer_text(sample, self.params.strip_tokens).split("\n") if line.strip()]
         bare = [line.lstrip(marks) for line in lines]
-        at = [i for i, line in enumerate(bare) if line[: len(prefix)].casefold() == prefix.casefold()]
+        at = [
+            i for i, line in enumerate(bare)
+            if line[: len(prefix)].casefold() == prefix.casefold()
+            # "##### x" is no "#### x".
+            and not (prefix[-1] in _MARKS and line[len(prefix) : len(prefix) + 1] == prefix[-1])
+        ]  # fmt: skip
         if not at:
             reason = Reason.TRUNCATED if sample.truncated else "missing_line"
             return Verdict.scored(0.0, reason, f"no line starts with {prefix!r}")
@@ -614,7 +623,8 @@ class Fence(NamedTuple):
     closed: bool
 
 
-_FENCE_LINE: Final = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
+_FENCE_LINE: Final = re.compile(r"^([ \t]*)(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
+_LIST_ITEM: Final = re.compile(r"^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]", re.MULTILINE)
 _LANGUAGES: Final = {
     alias: name
     for name, aliases in {
@@ -647,18 +657,27 @@ def language_name(word: str) -> str:
 
 def fences(text: str) -> list[Fence]:
     """Every fenced block, by CommonMark's rules, in one pass: a fence closes at a bare run of the same mark at least
-    as long. Line ends may be CR LF."""
+    as long, indented by at most three more. Behind a list mark a fence may stand at any depth; elsewhere four blanks
+    make it indented text. Line ends may be CR LF."""
     out: list[Fence] = []
-    mark, language, opened, content_from = "", "", 0, 0
+    mark, language, opened, content_from, depth = "", "", 0, 0, 0
+    first_item: int | None = None
     for line in _FENCE_LINE.finditer(text):
-        run, info = line.group(1), line.group(2).strip()
+        run, info = line.group(2), line.group(3).strip()
+        indent = len(line.group(1).expandtabs(4))
         if not mark:
             if run[0] == "`" and "`" in info:
                 continue  # inline code, not a fence
+            if indent > 3:
+                if first_item is None:
+                    item = _LIST_ITEM.search(text)
+                    first_item = len(text) if item is None else item.start()
+                if first_item > line.start():
+                    continue
             word = info.split(maxsplit=1)[0] if info else ""
-            mark, language = run, language_name(word.strip("{.}"))
+            mark, language, depth = run, language_name(word.strip("{.}")), indent
             opened, content_from = line.start(), line.end() + 1
-        elif run[0] == mark[0] and len(run) >= len(mark) and not info:
+        elif run[0] == mark[0] and len(run) >= len(mark) and not info and indent <= depth + 3:
             out.append(Fence(language, text[content_from : line.start()], opened, line.end(), True))
             mark = ""
     if mark:
