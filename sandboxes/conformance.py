@@ -5,7 +5,7 @@
 The catalogue is a folder of programs with `index.jsonl` (or `index.json`). A row: `id`, `kind`, `task` (or `mode`:
 "func", "stdio", "both"), `expect` ("pass" marks the honest), `must`, `max_s`, `reason`, and optionally `pair` (a second
 program that runs right after in the same warm sandbox), `danger`, `needs` ("fork": an honest program that starts
-processes; "numpy": one that imports it). Function task: `solve(x)` returns `3*x+1`; stdin task: read n, print the
+processes; else the name of a package that it imports, such as "numpy"). Function task: `solve(x)` returns `3*x+1`; stdin task: read n, print the
 squares 1..n, one per line.
 
 A program that gets out leaves a mark: a file `/esc/<id>` on the host, a connection to the listener on 127.0.0.1:47999
@@ -329,11 +329,11 @@ def applies(row: Row, sandbox: Sandbox) -> str:
     """Why a row cannot be asked of this backend, or ""."""
     if row.needs == "fork" and not starts_processes(sandbox):
         return "this tier lets no program start a process"
-    if row.needs == "numpy":
+    if row.needs not in ("", "fork"):
         # Looked for, not imported: a cold import that ran into a limit on a busy machine read as "not installed".
-        source = "import importlib.util\nraise SystemExit(importlib.util.find_spec('numpy') is None)"
+        source = f"import importlib.util\nraise SystemExit(importlib.util.find_spec({row.needs!r}) is None)"
         absent = sandbox.run(Program.python(source), LIMITS).exit is Exit.NONZERO
-        return "numpy is not installed where programs run" if absent else ""
+        return f"{row.needs} is not installed where programs run" if absent else ""
     return ""
 
 

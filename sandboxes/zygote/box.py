@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import builtins
+import contextlib
 import gc
 import io
 import marshal
@@ -48,11 +49,17 @@ def prepare(folder: str) -> None:
     for name in [name for name in sys.modules if name == "sandboxes" or name.startswith("sandboxes.")]:
         del sys.modules[name]
     seed()
+    number_main_thread()  # as the first process of its own pid namespace this one has the number that boxes have
 
 
 def seed() -> None:
     """Same program, same run."""
     random.seed(0)
+
+
+def number_main_thread() -> None:
+    """`threading` remembers the main thread's id; what `os.fork` would have run puts it right."""
+    threading._main_thread._set_native_id()  # type: ignore[attr-defined]
 
 
 def move_to(folder: str) -> None:
@@ -114,23 +121,27 @@ def _open_streams() -> None:
 
 def _end(code: int) -> NoReturn:
     """Ends the process as a finishing interpreter would: threads, atexit, flush, the program's own objects, flush."""
-    for step in (threading._shutdown, atexit._run_exitfuncs, _flush, _let_go, _flush):  # type: ignore[attr-defined]
+    for step in (threading._shutdown, atexit._run_exitfuncs, _flush):  # type: ignore[attr-defined]
         try:
             step()
         except BaseException:
             code = code or 1
+    for step in (_let_go, _flush):
+        with contextlib.suppress(BaseException):
+            step()
     os._exit(code & 0xFF)
 
 
 def _flush() -> None:
     """Raises what flushing stdout raises; a stream that the program closed or took away has nothing to flush."""
-    for stream in (getattr(sys, "stderr", None), getattr(sys, "stdout", None), sys.__stdout__):
-        if stream is None or getattr(stream, "closed", False):
-            continue
+    stdout = getattr(sys, "stdout", None)
+    for stream in (getattr(sys, "stderr", None), stdout, sys.__stdout__):
         try:
-            stream.flush()
+            if stream is not None and not getattr(stream, "closed", False):
+                stream.flush()
         except BaseException:
-            if stream is not sys.stderr:
+            # of the others an interpreter says nothing: `sys.stdout = TextIOWrapper(sys.stdout.detach())`
+            if stream is stdout:
                 raise
 
 

@@ -1,0 +1,5 @@
+import atexit
+n = int(input())
+@atexit.register
+def _():
+    for i in range(1, n + 1): print(i * i)

@@ -1,0 +1,2 @@
+def solve(x):
+    return int(float(3 * x) + True)
