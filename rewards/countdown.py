@@ -254,7 +254,9 @@ class Countdown(Verifier[CountdownParams]):
         answer = find_answer(text, prompt=sample.prompt_text, where="boxed", truncated=bool(sample.truncated))
         if answer.problem or not answer.spans:
             return Fault(answer.problem or Reason.NO_ANSWER, "no answer tag and no box")
-        return answer.text
+        # In a sentence the mark behind an answer is an exclamation; behind arithmetic it is a factorial.
+        factorial = text[answer.spans[-1].end :].lstrip().startswith("!")
+        return answer.text + "!" if factorial else answer.text
 
     def _fault(self, text: str, target: Fraction, given: Counter[Fraction]) -> Fault | None:
         left, equals, right = text.strip().strip("$`").partition("=")

@@ -42,6 +42,11 @@ _UNITS: Final = re.compile(
     r"|(?<=\d):00(?![\d:])|\^\s?\{?\s?\\circ\s?\}?|\b[A-Za-z]{1,12}\s?\^\s?\{?[23]\}?"
 )
 
+# What makes another value of the numbers beside it, or no value: looked for in what is left without them.
+_NOT_PLAIN: Final = re.compile(
+    r"\\(?:sqrt|pi|log|ln|exp|sin|cos|tan|pm|mp|infty|leq?|geq?|neq?|lt|gt)(?![A-Za-z])|[\u221a\u03c0\u221e\u00b1<>\u2264\u2265\u2260^!]"
+    r"|\*\*[^*]|\bnot\b|n't\b"
+)
 _SPACED: Final = re.compile(r"\D*\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:\.\d+)?\D*")
 
 
@@ -102,6 +107,9 @@ def read_number(text: str) -> Fraction | Fault:
     for number in found:
         if isinstance(number, Fault):
             return number
+    more = _NOT_PLAIN.search(_NUMBER.sub(" ", bare))
+    if found and more is not None:
+        return Fault("no_number", f"{text[:80]!r} is not a plain number: {more[0]!r}")
     if not found:
         return Fault("no_number", f"{text[:80]!r} holds no number")
     if any(number != found[0] for number in found):
