@@ -14,14 +14,16 @@ from rewards.verdict import Sample, Verdict
 # A numbered line, a bullet, or "Step 3:" at the start of a line, with something behind it.
 _ITEM: Final = re.compile(
     r"^[ \t>]{0,8}(?:#{1,6}[ \t])?\*{0,2}"
-    r"(?:(?:Step|Schritt|Paso|Étape)[ \t]{1,2}\d{1,3}\*{0,2}[ \t]?[:.)-]?|(?:\(?\d{1,3}[.)]|[-*•+])(?=[ \t]))"
+    r"(?:(?:Step|Schritt|Paso|Étape)[ \t]{1,2}\d{1,3}\*{0,2}[ \t]?[:.)-]?|(?:\(?\d{1,3}[.)]|[-*•+])(?=[ \t])"
+    r"|(?:步骤[ \t]?|第)[一二三四五六七八九十\d]{1,3}步?\*{0,2}[:：,，、.]|[一二三四五六七八九十]{1,3}、|[①-⑳])"
     r"(?P<content>[^\n]*)",
     re.MULTILINE | re.IGNORECASE,
 )
 # "First, ..." at the start of a sentence.
 _ORDINAL: Final = re.compile(
     r"(?:^|[.!?:][ \t\n])[ \t]{0,8}"
-    r"(?:First(?:ly)?|Second(?:ly)?|Third(?:ly)?|Fourth|Next|Then|After that|Finally|Lastly),(?P<content>[^\n.!?]*)",
+    r"(?:First(?:ly)?|Second(?:ly)?|Third(?:ly)?|Fourth|Next|Then|After that|Finally|Lastly),(?P<content>[^\n.!?]*)"
+    r"|(?:^|[。！？])[ \t]{0,8}(?:首先|其次|然后|接着|最后)[，,]?(?P<content_han>[^\n。！？]*)",
     re.MULTILINE,
 )
 _INK: Final = re.compile(r"[^\W_]+")
@@ -38,7 +40,7 @@ class StepsParams(Params):
 
 @register("reasoning_steps")
 class ReasoningSteps(Verifier[StepsParams]):
-    """`min(1, steps found / steps)`: numbered lines, bullets, `Step 3:`, and sentences that begin with `First,`.
+    """`min(1, steps found / steps)`: numbered lines, bullets, `Step 3:`, sentences that begin with `First,`.
 
     A step has words behind its marker and differs from the others by them, so `-` alone and one line written three
     times are no steps. What the steps say is not judged: use it beside an answer's verdict, with a small weight.
@@ -54,7 +56,7 @@ class ReasoningSteps(Verifier[StepsParams]):
         contents = set()
         for pattern in (_ITEM, _ORDINAL):
             for hit in pattern.finditer(text):
-                words = _INK.findall(hit["content"].casefold())
+                words = _INK.findall((hit["content"] or hit.groupdict().get("content_han") or "").casefold())
                 if len(words) >= p.min_words:
                     contents.add(" ".join(words))
         found = len(contents)

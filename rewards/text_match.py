@@ -11,11 +11,12 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final, Literal
 
-from rewards.answers import find_answer
+from rewards.answers import Span, find_answer
 from rewards.format_checks import EndTokens, answer_start, without_end_tokens
 from rewards.registry import Verifier, register
 from rewards.verdict import Reason, Sample, Verdict
 
+_WORD: Final = re.compile(r"[\w\\<>{}]")
 _TEXT_COMMAND: Final = re.compile(r"\s*\\(?:text|textbf|textit|mathrm|mathbf|mbox|textrm)\s*\{([^{}]*)\}\s*")
 
 
@@ -52,23 +53,41 @@ def gold_strings(gold: Any) -> list[str] | None:
     return out or None
 
 
+def whole_content(text: str, answer: Span) -> str:
+    """What the tag or the braces around an answer hold: `find_answer` leaves out marks at its two ends.
+
+    Behind "the answer is" the full stop is the sentence's; inside `<answer>U.S.A.</answer>` it is the answer's.
+    """
+    for opening, closing in (("<answer>", "</answer>"), ("{", "}")):
+        start = text.rfind(opening, 0, answer.start) + len(opening)
+        end = text.find(closing, answer.end)
+        # Only marks may stand between the two: else the answer is a part of what the tag holds.
+        if start >= len(opening) and end >= 0 and not _WORD.search(text[start : answer.start] + text[answer.end : end]):
+            return text[start:end].strip()
+    return answer.text
+
+
 def unwrapped(text: str) -> str:
     r"""`\text{Paris}` as `Paris`."""
     hit = _TEXT_COMMAND.fullmatch(text)
     return (hit[1] if hit else text).strip()
 
 
-_SIGNS: Final = re.compile(r"(?<![^\W_])[-+](?=\d)|(?<=\d)[.,](?=\d)")
+# Marks that make another answer: signs, decimal points, percents, and the ends of C++ and F#.
+_SIGNS: Final = re.compile(
+    r"(?<![^\W_])[-+](?=\d)|(?<=\d)[.,](?=\d)|(?<=\d)%|(?<=[^\W\d_])(?:\+{1,2}|\#)(?![^\W_]|[+#])"
+)
 _MARK: Final = re.compile(r"[^\w\s]|_")
 
 
 def normalised(text: str, articles: bool = True, punctuation: bool = True, accents: bool = False) -> str:
     """`text` in one form: compatibility characters folded, case folded, white space single, the rest as asked."""
-    text = unicodedata.normalize("NFKC", text).casefold()
+    # The Turkish capital folds to an i with a dot of its own.
+    text = unicodedata.normalize("NFKC", text).casefold().replace("i\u0307", "i")
     if accents:
         text = "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
     if punctuation:
-        kept = {hit.start() for hit in _SIGNS.finditer(text)}
+        kept = {at for hit in _SIGNS.finditer(text) for at in range(*hit.span())}
         text = _MARK.sub(lambda hit: hit[0] if hit.start() in kept else " ", text)
     words = text.split()
     if articles and len(words) > 1:
@@ -113,6 +132,8 @@ class _Match(Verifier[MatchParams]):
             answer, problem = (
                 (found.text, found.problem) if found.spans else ("", found.problem or Reason.NO_ANSWER.value)
             )
+            if len(found.spans) == 1 and not problem:
+                answer = whole_content(text, found.spans[0])
         if problem:
             return Verdict.scored(0.0, problem, "no final answer found")
         if self.form(answer) in golds:
@@ -132,8 +153,9 @@ class Exact(_Match):
 class TextMatch(_Match, Verifier[NormalisedParams]):
     """1 when the final answer is the gold after normalisation: case, white space, punctuation, articles.
 
-    SQuAD's normalisation with three of its faults removed: signs and decimal points count (`-5` is not `5`, `1.5` is
-    not `15`), a text that is nothing but an article is kept, and a gold of which nothing is left is `invalid`.
+    SQuAD's normalisation with three of its faults removed: marks that make another answer count (`-5` is not `5`,
+    `1.5` not `15`, `C++` not `C`, `50%` not `50`), a text that is nothing but an article is kept, and a gold of which
+    nothing is left is `invalid`.
     """
 
     source = "SQuAD (arXiv 1606.05250) answer normalisation, changed as described"
