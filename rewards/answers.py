@@ -149,6 +149,8 @@ def _region(text: str) -> tuple[int, int, bool]:
 
 # ---------------------------------------------------------------- boxes
 
+_BRACE_CHUNK: Final = 4_096
+"""Characters whose braces are counted at once where they cannot close the box."""
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _BOX_OR_BRACE = re.compile(r"\\boxed|\\fbox|\\.|[{}]", re.DOTALL)
 _TEMPLATE_WORDS: Final = frozenset(
@@ -172,15 +174,41 @@ def _matching_brace(text: str, opening: int, end: int) -> int:
     # Most boxes hold no inner brace: then the first `}` is the one, unless it is escaped (\}).
     if text.find("{", opening + 1, closing) < 0 and text[closing - 1] != "\\":
         return closing
+    # Few inner braces: step from one closing brace to the next until as many are closed as are open.
+    last = opening
     depth = 0
-    for token in _BRACE.finditer(text, opening, end):
-        mark = token[0]
-        if mark == "{":
-            depth += 1
-        elif mark == "}":
-            depth -= 1
-            if depth == 0:
-                return token.start()
+    for _ in range(8):
+        depth += text.count("{", last, closing) - 1
+        if text.find("\\{", last, closing) >= 0 or text[closing - 1] == "\\":
+            break
+        if depth == 0:
+            return closing
+        last = closing + 1
+        closing = text.find("}", last, end)
+        if closing < 0:
+            return -1
+    depth = 0
+    at = opening
+    while at < end:
+        stop = min(at + _BRACE_CHUNK, end)
+        if text[stop - 1] == "\\":
+            backslashes = stop - at - len(text[at:stop].rstrip("\\"))
+            stop = min(stop + backslashes % 2, end)  # an escaped character stays whole
+        closes = text.count("}", at, stop)
+        if closes < depth and text.find("\\\\", at, stop) < 0:
+            # Not enough braces to close the box: what is escaped here counts on neither side.
+            depth += text.count("{", at, stop) - text.count("\\{", at, stop) - closes + text.count("\\}", at, stop)
+            at = stop
+            continue
+        for token in _BRACE.finditer(text, at, stop):
+            mark = token[0]
+            if mark == "{":
+                depth += 1
+            elif mark == "}":
+                depth -= 1
+                if depth == 0:
+                    return token.start()
+        at = stop
     return -1
 
 
@@ -447,6 +475,9 @@ def _find_nested(text: str, start: int, end: int) -> tuple[Answer | None, int]:
 
 def _span(text: str, box: _Box) -> Span:
     first, last = box.first, box.last
+    content = text[first:last]
+    if len(content) <= 8 and "{" not in content and " " not in content and "\n" not in content:
+        return Span(content, first, last)
     for _ in range(4):
         while first < last and text[first].isspace():
             first += 1
