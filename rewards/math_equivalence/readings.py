@@ -57,8 +57,8 @@ class Reading:
         self.quick = quick_number(bare)
         self._node: Node | None = None
         self._problem: Problem | None = None
-        self._terms: dict[Monomial, Exact] | None | Literal[False] = False
-        self._row: tuple[Exact, ...] | None | Literal[False] = False
+        self._terms: dict[Monomial, Exact] | Literal[False] | None = False
+        self._row: tuple[Exact, ...] | Literal[False] | None = False
 
     @property
     def terms(self) -> dict[Monomial, Exact] | None:
