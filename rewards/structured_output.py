@@ -11,7 +11,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal
@@ -340,8 +340,10 @@ def _row_validator(schema: Any) -> Any:
 class ToolCallParams(EndTokens):
     """Parameters of `tool_calls`."""
 
+    template: Literal["hermes", "qwen_xml", "llama", "mistral", "deepseek"] = "hermes"
+    """How the chat template writes calls; see the class."""
     tag: str = Field(default="tool_call", pattern=r"^[A-Za-z_][A-Za-z0-9_.-]*$")
-    """Name of the block that holds one call."""
+    """Name of the block that holds one call, for `hermes` and `qwen_xml`."""
     tools: Annotated[str | dict[str, Any] | None, FromFile] = None
     """Tool name to the JSON Schema of its arguments, or the list that chat templates take: as such, as JSON text, or
     as the path of a file that holds it. Without it the row's `meta["tools"]` counts; without both, any name is fine."""
@@ -385,11 +387,20 @@ def _tool_schemas(tools: Any) -> dict[str, Any]:
 
 @register("tool_calls")
 class ToolCalls(Verifier[ToolCallParams]):
-    """1 when every `<tool_call>{"name": ..., "arguments": {...}}</tool_call>` block is a call that can be made.
+    """1 when every tool call of the answer is one that can be made, and there are as many as asked for.
 
-    Blocks are closed and not nested, each holds one JSON object with a name and an object of arguments (or that
-    object as JSON text), the name is one of `tools` and the arguments validate. Chat completions with structured
-    `tool_calls` are judged on those. Blocks inside the reasoning do not count.
+    Each call names one of `tools`, and its arguments are an object (or that object as JSON text) that validates. Chat
+    completions with structured `tool_calls` are judged on those; texts by the template that wrote them:
+
+        hermes      <tool_call>{"name": ..., "arguments": {...}}</tool_call>            Hermes, Qwen 2.5 and 3
+        qwen_xml    <tool_call><function=f><parameter=x>1</parameter></function></tool_call>      Qwen3-Coder
+        llama       {"name": ..., "parameters": {...}}   alone, behind <|python_tag|> or not; several joined by ;
+        mistral     [TOOL_CALLS][{"name": ..., "arguments": {...}}]   or   [TOOL_CALLS]f[ARGS]{...}
+        deepseek    <｜tool▁call▁begin｜>f<｜tool▁sep｜>{...}<｜tool▁call▁end｜>
+                    V3.1; R1 and V3 write "function" before the separator, the name and a ```json fence behind it
+
+    Blocks are closed and not nested. Calls inside the reasoning do not count. Special tokens must still be in the
+    text: decode with `skip_special_tokens=False`.
     """
 
     reasons: ClassVar[Mapping[str, str]] = {
@@ -404,7 +415,7 @@ class ToolCalls(Verifier[ToolCallParams]):
         "bad_schema": "the row's tools cannot be used",
         "empty": "a block is empty",
     }
-    source = "the <tool_call> blocks of the Hermes and Qwen chat templates"
+    source = "the chat templates of Hermes, Qwen, Llama 3.1, Mistral and DeepSeek"
     example: ClassVar[Mapping[str, Any]] = {
         "completion": '<tool_call>\n{"name": "search", "arguments": {"query": "GRPO"}}\n</tool_call>',
     }
@@ -430,7 +441,8 @@ class ToolCalls(Verifier[ToolCallParams]):
                 continue
             if call["name"] not in tools:
                 return Fault("unknown_tool", f"call {number}: no tool {call['name'][:80]!r}")
-            violation = _schema_fault(_validator(schema_text(tools[call["name"]])), call["arguments"])
+            schema = tools[call["name"]]
+            violation = _schema_fault(_validator(schema_text(schema)), _typed(call["arguments"], schema))
             if violation is not None:
                 return Fault("bad_arguments", f"call {number}: {violation}")
         return None
@@ -454,23 +466,181 @@ class ToolCalls(Verifier[ToolCallParams]):
                 yield from (call.get("function", call) if isinstance(call, Mapping) else call for call in structured)
                 return
         text = without_end_tokens(sample.text, self.params.strip_tokens)
-        opening, closing = f"<{self.params.tag}>", f"</{self.params.tag}>"
-        inside: int | None = None
-        for tag in re.finditer(f"</?{re.escape(self.params.tag)}>", text[(start := answer_start(text)) :]):
-            at = start + tag.start()
-            if (tag.group() == opening) is (inside is not None):
-                yield Fault(
-                    "unclosed_call", f"{tag.group()} where {closing if inside is not None else opening} belongs"
-                )
-                return
-            if inside is None:
-                inside = at + len(opening)
-                continue
-            got = parse_json(text[inside:at])
-            yield got.value if isinstance(got, Parsed) else got
-            inside = None
-        if inside is not None:
-            yield Fault(Reason.TRUNCATED if sample.truncated else "unclosed_call", f"the last {opening} never closes")
+        yield from _TEMPLATES[self.params.template](text[answer_start(text) :], self.params.tag, bool(sample.truncated))
+
+
+def _unclosed(opening: str, truncated: bool) -> Fault:
+    return Fault(Reason.TRUNCATED if truncated else "unclosed_call", f"the last {opening} never closes")
+
+
+def _blocks(text: str, opening: str, closing: str, truncated: bool) -> Iterator[str | Fault]:
+    """What stands in each block, in order; a `Fault` for the first tag that does not fit."""
+    inside: int | None = None
+    for tag in re.finditer(f"{re.escape(opening)}|{re.escape(closing)}", text):
+        if (tag.group() == opening) is (inside is not None):
+            belongs = closing if inside is not None else opening
+            yield Fault("unclosed_call", f"{tag.group()} where {belongs} belongs")
+            return
+        if inside is None:
+            inside = tag.end()
+            continue
+        yield text[inside : tag.start()]
+        inside = None
+    if inside is not None:
+        yield _unclosed(opening, truncated)
+
+
+def _value(got: Parsed | Fault) -> Any:
+    return got.value if isinstance(got, Parsed) else got
+
+
+def _hermes(text: str, tag: str, truncated: bool) -> Iterator[Any]:
+    for block in _blocks(text, f"<{tag}>", f"</{tag}>", truncated):
+        yield block if isinstance(block, Fault) else _value(parse_json(block))
+
+
+_XML_FUNCTION: Final = re.compile(r"\s*<function=([^<>\s]+)>(.*)</function>\s*", re.DOTALL)
+_XML_PARAMETER: Final = re.compile(r"<parameter=([^<>\s]+)>|</parameter>")
+
+
+def _qwen_xml(text: str, tag: str, truncated: bool) -> Iterator[Any]:
+    for block in _blocks(text, f"<{tag}>", f"</{tag}>", truncated):
+        yield block if isinstance(block, Fault) else _xml_call(block)
+
+
+def _xml_call(block: str) -> Any:
+    hit = _XML_FUNCTION.fullmatch(block)
+    if hit is None:
+        return Fault("bad_call", "a block is not <function=NAME> ... </function>")
+    name, body = hit.groups()
+    arguments: dict[str, str] = {}
+    key: str | None = None
+    at = 0
+    for mark in _XML_PARAMETER.finditer(body):
+        if (mark[1] is None) is (key is None):
+            return Fault("unclosed_call", f"{mark.group()[:80]} does not fit")
+        if key is None:
+            if body[at : mark.start()].strip():
+                return Fault("bad_call", f"text between the parameters of {name[:80]!r}")
+            key, at = mark[1], mark.end()
+            if key in arguments:
+                return Fault("duplicate_key", f"the parameter {key[:80]!r} stands twice")
+            continue
+        # The template puts a line break behind the opening and before the closing tag.
+        arguments[key] = body[at : mark.start()].removeprefix("\n").removesuffix("\n")
+        key, at = None, mark.end()
+    if key is not None or body[at:].strip():
+        return Fault("unclosed_call", f"the parameters of {name[:80]!r} do not end")
+    return {"name": name, "arguments": {key: _Untyped(value) for key, value in arguments.items()}}
+
+
+class _Untyped(str):
+    """An argument written without its type: it is what the tool's schema makes of it."""
+
+    __slots__ = ()
+
+
+def _typed(arguments: Mapping[str, Any], schema: Any) -> dict[str, Any]:
+    """Arguments as the tool's schema types them: text stays text where it says `string`, else JSON is read."""
+    properties = schema.get("properties", {}) if isinstance(schema, Mapping) else {}
+    out: dict[str, Any] = {}
+    for name, value in arguments.items():
+        if isinstance(value, _Untyped):
+            wanted = properties.get(name, {}) if isinstance(properties, Mapping) else {}
+            kind = wanted.get("type", "string") if isinstance(wanted, Mapping) else "string"
+            got = None if kind == "string" else parse_json(value)
+            out[name] = got.value if isinstance(got, Parsed) else str(value)
+        else:
+            out[name] = value
+    return out
+
+
+def _json_run(text: str, at: int) -> tuple[Parsed | Fault, int]:
+    """The JSON object or list that starts at an offset, and where it ends."""
+    end = _bracket_end(text, at) if text[at : at + 1] in ("{", "[") else None
+    if end is None:
+        return Fault("not_json", f"no whole JSON value in {text[at : at + 40]!r}"), at
+    return parse_json(text[at:end]), end
+
+
+_PYTHON_TAG: Final = "<|python_tag|>"
+
+
+def _llama(text: str, tag: str, truncated: bool) -> Iterator[Any]:
+    text = text.strip()
+    if text.startswith(_PYTHON_TAG):
+        text = text.removeprefix(_PYTHON_TAG)
+    elif not text.startswith("{"):
+        return  # prose: no call at all
+    at = 0
+    while (at := _skip(text, at, " \t\r\n;")) < len(text):
+        got, end = _json_run(text, at)
+        if isinstance(got, Fault):
+            yield Fault(Reason.TRUNCATED, got.detail) if truncated else got
+            return
+        call = got.value
+        if isinstance(call, Mapping) and "parameters" in call and "arguments" not in call:
+            call = {"name": call.get("name"), "arguments": call["parameters"]}
+        yield call
+        at = end
+
+
+_MISTRAL: Final = "[TOOL_CALLS]"
+_MISTRAL_NAME: Final = re.compile(
+    r"\s*([A-Za-z0-9_.-]{1,128})\s*(?:\[CALL_ID\][A-Za-z0-9]{1,64}\s*)?(?:\[ARGS\])?\s*(?=\{)"
+)
+
+
+def _mistral(text: str, tag: str, truncated: bool) -> Iterator[Any]:
+    for piece in text.split(_MISTRAL)[1:]:
+        named = _MISTRAL_NAME.match(piece)
+        at = named.end() if named is not None else _skip(piece, 0, " \t\r\n")
+        got, end = _json_run(piece, at)
+        if isinstance(got, Parsed) and piece[end:].strip():
+            got = Fault("bad_call", f"text behind a call: {piece[end:].strip()[:40]!r}")
+        if isinstance(got, Fault):
+            yield Fault(Reason.TRUNCATED, got.detail) if truncated else got
+            return
+        if named is not None:
+            yield {"name": named[1], "arguments": got.value}
+        elif isinstance(got.value, list):
+            yield from got.value
+        else:
+            yield got.value
+
+
+_DEEPSEEK: Final = "<\uff5ctool\u2581call\u2581begin\uff5c>", "<\uff5ctool\u2581call\u2581end\uff5c>"
+_DEEPSEEK_SEPARATOR: Final = "<\uff5ctool\u2581sep\uff5c>"
+
+
+def _deepseek(text: str, tag: str, truncated: bool) -> Iterator[Any]:
+    for block in _blocks(text, *_DEEPSEEK, truncated):
+        if isinstance(block, Fault):
+            yield block
+            return
+        name, separator, arguments = block.partition(_DEEPSEEK_SEPARATOR)
+        if not separator:
+            yield Fault("bad_call", f"a call without {_DEEPSEEK_SEPARATOR}")
+            return
+        if name.strip() == "function":  # V3 and R1: the name on a line of its own, then a fence
+            name, _, arguments = arguments.partition("\n")
+        got = find_json(arguments, "whole")
+        yield got if isinstance(got, Fault) else {"name": name.strip(), "arguments": got.value}
+
+
+def _skip(text: str, at: int, characters: str) -> int:
+    while at < len(text) and text[at] in characters:
+        at += 1
+    return at
+
+
+_TEMPLATES: Final[Mapping[str, Callable[[str, str, bool], Iterator[Any]]]] = {
+    "hermes": _hermes,
+    "qwen_xml": _qwen_xml,
+    "llama": _llama,
+    "mistral": _mistral,
+    "deepseek": _deepseek,
+}
 
 
 def _as_call(value: Any, number: int) -> dict[str, Any] | Fault:
