@@ -18,11 +18,14 @@ pytest.importorskip("trl", reason="training needs TRL; pip install 'grpo-rewards
 
 pytestmark = pytest.mark.slow
 
+GROUP_RELATIVE = ("kimi_length", "lead_length", "shorter_bonus", "excess_length", "gr3_length")
+REWARD = "math + gate(math, 0.25*kimi_length(of=math))" + "".join(f" + 0.01*{n}(of=math)" for n in GROUP_RELATIVE[1:])
+
 
 def run(out: Path, *words: str) -> None:
     done = subprocess.run(
         [
-            sys.executable, "-m", "grpo_runner.cli", "--reward", "math+gate(math, 0.25*kimi_length(of=math))",
+            sys.executable, "-m", "grpo_runner.cli", "--reward", REWARD,
             "--steps", "4", "--resample", "--batch-size", "32", "--warmup-steps", "0", "--eval-questions", "0",
             "--row-seeds", "--device", "cpu", "--out", str(out), *words,
         ],
@@ -39,11 +42,19 @@ def table(out: Path) -> list[dict[str, Any]]:
 
 
 def test_two_processes_give_the_completions_rewards_and_metrics_of_one(tmp_path: Path) -> None:
-    """Real processes under accelerate, with a group-relative reward that needs whole groups, and groups replaced."""
+    """Real processes under accelerate, with every group-relative reward (whole groups) and groups replaced."""
     one, two = tmp_path / "one", tmp_path / "two"
     run(one)
     run(two, "--launch", "accelerate", "--num-processes", "2")
-    key = ("step", "id", "completion", "reward", "advantage", "math/score", "kimi_length/score")
+    key = (
+        "step",
+        "id",
+        "completion",
+        "reward",
+        "advantage",
+        "math/score",
+        *(f"{name}/score" for name in GROUP_RELATIVE),
+    )
     first, second = ([tuple(row[name] for name in key) for row in table(out)] for out in (one, two))
     assert len(first) == len(second) > 4 * 32, "the batches themselves, and what was drawn for flat groups"
     exact = [0, 1, 2]
