@@ -374,11 +374,13 @@ class _Far:
 class _Comparison:
     """One pair under one policy."""
 
-    __slots__ = ("pairs", "policy")
+    __slots__ = ("joint", "pairs", "policy")
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
         self.pairs = 0
+        self.joint = 0
+        """How many tuples are being compared: inside one, no value may shift its letter by itself."""
 
     # ---- the top
 
@@ -534,7 +536,7 @@ class _Comparison:
         point = self.points(g, a)
         if point.equal:
             return point
-        if tg.alone != ta.alone and tg.alone and ta.alone and "pi" in constants_in(g):
+        if not self.joint and tg.alone != ta.alone and tg.alone and ta.alone and "pi" in constants_in(g):
             family = self.families(g, a, declared=False)
             if family is not None and family.equal:
                 return family
@@ -921,7 +923,7 @@ class _Comparison:
             return _NO_TYPE
         if minutes == 0 and value == hours:
             return Decision(True, "equal_time")
-        if minutes and value == Fraction(hours, minutes) and one is a:
+        if minutes > 9 and not one.value[1] and value == Fraction(hours, minutes) and one is a:
             return Decision(True, "equal_ratio")
         return Decision(False, "value_differs")
 
@@ -1191,7 +1193,7 @@ class _Comparison:
         if ga is not None and ga[0].op == "call":
             return None
         if x.op == "tuple" and y.op == "tuple":
-            return self.tuple_families(x, y)
+            return self.tuple_families(x.args, y.args)
         if not (is_scalar(x) and is_scalar(y)):
             return None
         p = parameter_of(x, ga[0] if ga is not None else None)
@@ -1215,15 +1217,16 @@ class _Comparison:
             return Decision(True, "equal_family")
         return Decision(False, "value_differs")
 
-    def tuple_families(self, x: Node, y: Node) -> Decision | None:
-        if len(x.args) != len(y.args):
+    def tuple_families(self, xs: Sequence[Node], ys: Sequence[Node]) -> Decision | None:
+        """`(2t, 1-t)` against `(2s, 1-s)`: one letter on each side, renamed in all places at once."""
+        if len(xs) != len(ys):
             return None
-        p = parameter_of(Node("add", x.args), None)
-        q = parameter_of(Node("add", y.args), None)
+        p = parameter_of(Node("add", tuple(xs)), None)
+        q = parameter_of(Node("add", tuple(ys)), None)
         if p is None or q is None or p == q or not {p, q} <= POINT_LETTERS:
             return None
-        renamed = tuple(substitute(n, {q: Node("sym", (), p)}) for n in y.args)
-        found = self.ordered(x.args, renamed)
+        renamed = tuple(substitute(n, {q: Node("sym", (), p)}) for n in ys)
+        found = self.ordered(xs, renamed)
         return Decision(True, "equal_family") if found.equal else found
 
     # ---- lists, sets, tuples, systems
@@ -1245,9 +1248,7 @@ class _Comparison:
             return _NO_TYPE
         parameter = left.parameter or right.parameter
         if left.single_tuple and right.single_tuple and not left.names and not right.names:
-            found = self.ordered(left.values, right.values)
-            family = None if found.equal else self.tuple_families(g, a) if g.op == a.op == "tuple" else None
-            return family if family is not None and family.equal else found
+            return self.ordered(left.values, right.values)
         if left.names and right.names and len(left.names) == len(left.values) and len(right.names) == len(right.values):
             named = self.systems(left, right)
             if named is not None:
@@ -1322,8 +1323,13 @@ class _Comparison:
             return Decision(False, "count_differs")
         undecided: Decision | None = None
         for j, (x, y) in enumerate(zip(xs, ys, strict=True)):
+            self.joint += len(xs) > 1
             found = self.same(x, y)
+            self.joint -= len(xs) > 1
             if found.equal is False:
+                family = self.tuple_families(xs, ys) if len(xs) > 1 and not self.joint else None
+                if family is not None and family.equal:
+                    return family
                 if len(xs) <= 12 and len(xs) > 1 and self.unordered(xs, ys).equal:
                     return Decision(False, "order_differs", f"element {j + 1}")
                 return Decision(False, "element_differs" if len(xs) > 1 else found.rule, f"element {j + 1}")

@@ -73,10 +73,11 @@ _OPENERS: Final = {"(": ")", "[": "]", "{": "}", "\\{": "\\}", "⟨": "⟩", "�
 class _Parser:
     """Recursive descent with implicit products. `comma` says what `1,234` is: `thousands`, `list` or `decimal`."""
 
-    __slots__ = ("bars", "comma", "depth", "i", "integrals", "open", "toks", "unit_letters")
+    __slots__ = ("bars", "comma", "depth", "forgiven", "i", "integrals", "open", "toks", "unit_letters")
 
     def __init__(self, toks: list[Token], comma: str, unit_letters: str = "") -> None:
         self.unit_letters = unit_letters
+        self.forgiven = 0
         self.depth = 0
         self.toks = toks
         # several ends, so that looking a few tokens ahead needs no bounds
@@ -978,6 +979,8 @@ class _Parser:
                         break
                 elif (low in _STOP_WORDS or low in QUALIFIERS) and (parts or low != "in") and low != "squared":
                     break
+                elif kind == "w" and text in ("x", "y", "z") and parts:
+                    break  # 12\\text{ cm}x is no length
                 parts.append(text)
                 self.i += 1
             elif kind == "s" and text == "Omega":
@@ -2085,6 +2088,9 @@ class _Parser:
             closer = token.text
         elif token.kind == "":
             closer = closers[0]  # forgotten at the very end
+            self.forgiven += 1
+            if self.forgiven > 1:
+                self.fail("brackets that do not close")
             if exact_of(node) is not None and alone:
                 self.fail("a bracket that does not close")  # `((5` is a slip of something, not of 5
         else:
@@ -2669,7 +2675,7 @@ def _sentence(toks: list[Token]) -> Node:
     """A sentence: its words, and the numbers in it."""
     words: list[str] = []
     numbers: list[Node] = []
-    code = False
+    code = toks[0].text == "-" and toks[0].kind == "o" and toks[1].kind == "W" and toks[1].space < 2
     for j, token in enumerate(toks):
         code = code or token.kind in ("s", "b", "k", "f")
         if token.kind in ("w", "W", "s", "b", "k", "f"):
@@ -2822,6 +2828,8 @@ def _read(toks: list[Token], comma: str, unit_letters: str = "") -> Node:
             words = " ".join(words).replace("doesn t", "doesn't").split()
         special = _phrase(words)
         if toks[0].kind == "o" and toks[0].text == "-":
+            if toks[1].space < 2 and special is None:
+                raise Problem("unreadable", "a minus sign before words")
             special = tree.neg(special) if special is not None and special.op in ("num", "const") else None
         if special is not None:
             return special

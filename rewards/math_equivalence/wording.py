@@ -105,6 +105,8 @@ def answers_yes_or_no(words: list[str]) -> str | None:
     """What "yes, it is possible" (true) and "no, there is none" (false) say; None for other wordings and for both."""
     if not words or words[0] not in ("yes", "no") or "or" in words or "maybe" in words:
         return None
+    if len(words) > 1 and words[1] in ("+", "-", "*", "/", "^", "=", "&"):
+        return None
     if ("no" if words[0] == "yes" else "yes") in words[1:3]:
         return None
     return _SAME[words[0]]
