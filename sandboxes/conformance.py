@@ -5,8 +5,8 @@
 The catalogue is a folder of programs with `index.jsonl` (or `index.json`). A row: `id`, `kind`, `task` (or `mode`:
 "func", "stdio", "both"), `expect` ("pass" marks the honest), `must`, `max_s`, `reason`, and optionally `pair` (a second
 program that runs right after in the same warm sandbox), `danger`, `needs` ("fork": an honest program that starts
-processes; else the name of a package that it imports, such as "numpy"). Function task: `solve(x)` returns `3*x+1`; stdin task: read n, print the
-squares 1..n, one per line.
+processes; else the name of a package that it imports, such as "numpy"). Function task: `solve(x)` returns `3*x+1`;
+stdin task: read n, print the squares 1..n, one per line.
 
 A program that gets out leaves a mark: a file `/esc/<id>` on the host, a connection to the listener on 127.0.0.1:47999
 or on the abstract unix socket `sbx-canary`, or the token from the harness's environment.

@@ -355,6 +355,7 @@ class Sandbox(abc.ABC):
         modules: Sequence[str] = ("solution",),
         runner: str = "script",
         keep_going: bool = False,
+        max_tests: int | None = None,
         together: bool = False,
     ) -> JudgeExecution:
         """Runs a trusted test program in one box against the model's program in another.
@@ -372,6 +373,8 @@ class Sandbox(abc.ABC):
                 "script". "pytest": the entry and every `test_*.py` are collected by pytest (which has to be
                 installed) and each item is a test.
             keep_going: go on after a failing assert, to count a share. Otherwise the first one ends the script.
+            max_tests: run at most so many of the declared tests, spread evenly over them; the others are left
+                out of the script.
             together: run the solution inside the test box (for tests that patch it or need identity). Then the
                 program can forge the outcome: only for trusted solutions, never in training.
         """

@@ -31,29 +31,15 @@ import tarfile
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from sandboxes.contract import (
-    DEFAULT_LIMITS,
-    MIB,
-    Call,
-    CallResult,
-    CallsExecution,
-    CallStatus,
-    Execution,
-    Exit,
-    JudgeExecution,
-    Limits,
-    Program,
-    Sandbox,
-    SandboxError,
-    Wall,
-)
+from sandboxes.contract import MIB, Execution, Exit, Limits, SandboxError, Wall
+from sandboxes.pooled import PooledSandbox
 from sandboxes.zygote import client
-from sandboxes.zygote.client import BOOT, CLEAN_ENVIRONMENT, MARK, START_SECONDS, Pool, Zygote, ZygoteLost, mark
+from sandboxes.zygote.client import BOOT, CLEAN_ENVIRONMENT, MARK, START_SECONDS, Pool, Zygote, mark
 
 REPOSITORY: Final = "grpo-rewards-sandbox"
 LABEL: Final = "grpo-rewards.sandbox"
@@ -111,15 +97,31 @@ def package_digest() -> str:
     return digest.hexdigest()[:12]
 
 
-def image_name() -> str:
-    """The name of the image that `build_image()` makes from this machine's Python."""
-    return f"{REPOSITORY}:py{sys.version_info[0]}.{sys.version_info[1]}-{package_digest()}"
+DEFAULT_PACKAGES: Final = ("pytest",)
+
+
+def image_name(packages: Sequence[str] = DEFAULT_PACKAGES) -> str:
+    """The name of the image that `build_image(packages=packages)` makes from this machine's Python.
+
+    It says which code, which Python and which packages are inside, so that two users of one engine with different
+    settings have two images.
+    """
+    import importlib.metadata
+
+    inside = [sys.version, sys.base_prefix, sysconfig.get_path("purelib")]
+    for name in sorted(set(packages)):
+        try:
+            inside.append(f"{name}=={importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            inside.append(name)  # `build_image` says that it is missing
+    digest = hashlib.sha256("\0".join(inside).encode()).hexdigest()[:8]
+    return f"{REPOSITORY}:py{sys.version_info[0]}.{sys.version_info[1]}-{package_digest()}-{digest}"
 
 
 def build_image(
     tag: str | None = None,
     *,
-    packages: Sequence[str] = ("pytest",),
+    packages: Sequence[str] = DEFAULT_PACKAGES,
     base: str | None = None,
     dockerfile: str | Path | None = None,
     base_url: str | None = None,
@@ -135,7 +137,7 @@ def build_image(
         SandboxError: no engine, a package that is not installed, a Dockerfile that cannot be read, a failed build.
     """
     engine = connect(base_url)
-    tag = tag or image_name()
+    tag = tag or image_name(packages)
     if base is not None or dockerfile is not None:
         return _build_from_dockerfile(engine, tag, base, dockerfile)
     from sandboxes.zygote.client import interpreter_paths
@@ -394,12 +396,13 @@ def remove_orphans(base_url: str | None = None) -> int:
     return removed
 
 
-class DockerSandbox(Sandbox):
+class DockerSandbox(PooledSandbox):
     """A pool of warm containers.
 
     Args:
         workers: containers at once (two-box judging takes a second one per worker).
-        image: by default the one `build_image()` makes.
+        image: by default the one that `build_image(packages=packages)` makes.
+        packages: what programs may import besides the standard library.
         runtime: container runtime, such as "runsc" for gVisor; None leaves it to the engine.
         memory_bytes: memory of one container; `Limits.memory_bytes` of a program may not be above three quarters of it.
         recycle_after: programs after which a container is replaced.
@@ -411,12 +414,14 @@ class DockerSandbox(Sandbox):
     """
 
     name = "docker"
+    unit = "container"
 
     def __init__(
         self,
         *,
         workers: int = 2,
         image: str | None = None,
+        packages: Sequence[str] = DEFAULT_PACKAGES,
         runtime: str | None = None,
         memory_bytes: int = 1536 * MIB,
         recycle_after: int = 2000,
@@ -425,37 +430,26 @@ class DockerSandbox(Sandbox):
     ) -> None:
         if workers < 1 or recycle_after < 1:
             raise SandboxError(f"workers={workers}, recycle_after={recycle_after}; allowed: at least 1")
-        self._settings: dict[str, Any] = {
-            "workers": workers,
-            "image": image,
-            "runtime": runtime,
-            "memory_bytes": memory_bytes,
-            "recycle_after": recycle_after,
-            "warm": tuple(warm),
-            "base_url": base_url,
-        }
-        self.workers, self.runtime, self.memory_bytes = workers, runtime, memory_bytes
-        self.image = image or image_name()
+        self.image, self.runtime, self.memory_bytes = image or image_name(packages), runtime, memory_bytes
         self.recycle_after, self.warm, self.base_url = recycle_after, tuple(warm), base_url
-        self._reset()
+        super().__init__(
+            {
+                "workers": workers,
+                "image": image,
+                "packages": tuple(packages),
+                "runtime": runtime,
+                "memory_bytes": memory_bytes,
+                "recycle_after": recycle_after,
+                "warm": self.warm,
+                "base_url": base_url,
+            }
+        )
 
     def _reset(self) -> None:
-        self._lock = threading.Lock()
-        self._pool: Pool | None = None
-        self._owner = os.getpid()
-        self._closed = False
+        super()._reset()
         self._engine: Any = None
         self._start_settings: dict[str, Any] = {}
         self._removals: list[threading.Thread] = []
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self._settings
-
-    def __setstate__(self, settings: dict[str, Any]) -> None:
-        self.__init__(**settings)  # type: ignore[misc]
-
-    def __repr__(self) -> str:
-        return f"DockerSandbox({', '.join(f'{key}={value!r}' for key, value in self._settings.items())})"
 
     # -- starting
 
@@ -475,16 +469,10 @@ class DockerSandbox(Sandbox):
         self._start_settings = json.loads(labels[LABEL])
         remove_orphans(self.base_url)
 
-    def _ready(self) -> Pool:
-        if os.getpid() != self._owner:
-            self._reset()
-        with self._lock:
-            if self._closed:
-                raise SandboxError("the sandbox is closed: make a new one")
-            if self._pool is None:
-                self._prepare()
-                self._pool = Pool(self.workers, self._start, pair=True, recycle_after=self.recycle_after)
-            return self._pool
+    def _open(self) -> Pool:
+        self._prepare()
+        self._tier_found = "docker"
+        return Pool(self.workers, self._start, pair=True, recycle_after=self.recycle_after)
 
     def _start(self) -> Zygote:
         """Starts one container and shakes hands with its zygote."""
@@ -604,8 +592,6 @@ class DockerSandbox(Sandbox):
         thread.start()
         self._removals = [other for other in self._removals if other.is_alive()] + [thread]
 
-    # -- the contract
-
     def _check(self, limits: Limits) -> None:
         most = self.memory_bytes * 3 // 4
         if limits.memory_bytes > most:
@@ -614,83 +600,9 @@ class DockerSandbox(Sandbox):
                 f" use DockerSandbox(memory_bytes={limits.memory_bytes * 3 // 2})"
             )
 
-    @staticmethod
-    def _mark(zygote: Zygote, execution: Execution) -> None:
+    def _ended(self, zygote: Zygote, execution: Execution) -> None:
         if execution.exit not in (Exit.OK, Exit.NONZERO, Exit.COMPILE_ERROR):
             zygote.breached = True
-
-    def run(self, program: Program, limits: Limits = DEFAULT_LIMITS) -> Execution:
-        self._check(limits)
-
-        def work(zygote: Zygote, _: Zygote) -> Execution:
-            execution = client.run_program(zygote, program, limits)
-            self._mark(zygote, execution)
-            return execution
-
-        result, why = self._use(work)
-        return result if result is not None else _lost(why)
-
-    def call(
-        self,
-        program: Program,
-        calls: Sequence[Call],
-        limits: Limits = DEFAULT_LIMITS,
-        *,
-        call_wall_seconds: float | None = None,
-        stop: Any = None,
-    ) -> CallsExecution:
-        self._check(limits)
-
-        def work(zygote: Zygote, _: Zygote) -> CallsExecution:
-            outcome = client.run_calls(zygote, program, calls, limits, call_wall_seconds, stop)
-            self._mark(zygote, outcome.execution)
-            return outcome
-
-        result, why = self._use(work)
-        if isinstance(result, CallsExecution):
-            return result
-        return CallsExecution(execution=_lost(why), results=(CallResult(status=CallStatus.NOT_RUN),) * len(calls))
-
-    def judge(
-        self,
-        tests: Program,
-        solution: Program,
-        entry_points: Mapping[str, str] | Sequence[str],
-        limits: Limits = DEFAULT_LIMITS,
-        *,
-        modules: Sequence[str] = ("solution",),
-        runner: str = "script",
-        keep_going: bool = False,
-        together: bool = False,
-    ) -> JudgeExecution:
-        self._check(limits)
-        names = dict(entry_points) if isinstance(entry_points, Mapping) else {name: name for name in entry_points}
-
-        def work(solving: Zygote, testing: Zygote) -> JudgeExecution:
-            outcome = client.run_judge(
-                testing,
-                solving,
-                tests,
-                solution,
-                names,
-                limits,
-                modules=modules,
-                runner=runner,
-                keep_going=keep_going,
-                together=together,
-            )
-            self._mark(solving, outcome.solution)
-            self._mark(testing, outcome.tests)
-            return outcome
-
-        result, why = self._use(work, both=True)
-        return result if result is not None else JudgeExecution(tests=_lost(why), solution=_lost(why))
-
-    def _use(self, work: Any, *, both: bool = False) -> tuple[Any, str]:
-        try:
-            return self._ready().use(work, both=both)
-        except ZygoteLost as error:
-            return None, str(error)
 
     def walls(self) -> list[Wall]:
         try:
@@ -719,26 +631,8 @@ class DockerSandbox(Sandbox):
         return rows
 
     def close(self) -> None:
-        if os.getpid() != self._owner:
-            self._reset()
-        with self._lock:
-            self._closed = True
-            pool, self._pool = self._pool, None
-        if pool is not None:
-            pool.close()
+        super().close()
         for thread in self._removals:
             thread.join(30)
         if self._engine is not None:
             self._engine.close()
-
-    def __del__(self) -> None:
-        try:
-            if self._pool is not None and os.getpid() == self._owner:
-                self._pool.abandon()
-        except Exception:  # interpreter shutdown: a zygote whose control socket closes ends by itself
-            return
-
-
-def _lost(why: str) -> Execution:
-    detail = f"the sandbox's container was lost twice ({why}); the pool has replaced it"
-    return Execution(exit=Exit.SANDBOX_ERROR, detail=detail, tier="docker")

@@ -129,6 +129,7 @@ class FakeSandbox(Sandbox):
         modules: Sequence[str] = ("solution",),
         runner: str = "script",
         keep_going: bool = False,
+        max_tests: int | None = None,
         together: bool = False,
     ) -> JudgeExecution:
         options = {
@@ -136,6 +137,7 @@ class FakeSandbox(Sandbox):
             "modules": tuple(modules),
             "runner": runner,
             "keep_going": keep_going,
+            "max_tests": max_tests,
             "together": together,
         }
         self._ask(Request("judge", solution, limits, tests=tests, options=options))

@@ -14,25 +14,11 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
-from sandboxes.contract import (
-    DEFAULT_LIMITS,
-    Call,
-    CallResult,
-    CallsExecution,
-    CallStatus,
-    Execution,
-    Exit,
-    JudgeExecution,
-    Limits,
-    Program,
-    Sandbox,
-    SandboxError,
-    Wall,
-)
+from sandboxes.contract import DEFAULT_LIMITS, Program, SandboxError, Wall
+from sandboxes.pooled import PooledSandbox
 from sandboxes.zygote import client
 from sandboxes.zygote.client import Pool, Zygote
 
@@ -46,7 +32,7 @@ _NAMESPACE_REMEDY: Final = (
 _PROBE: Final = Program.python("import os\nos.write(1, b'box')\n")
 
 
-class LocalSandbox(Sandbox):
+class LocalSandbox(PooledSandbox):
     """Warm zygotes on this machine.
 
     Args:
@@ -77,33 +63,20 @@ class LocalSandbox(Sandbox):
             raise SandboxError("tier 'rlimits' stops no hostile program: pass allow_weak=True to use it all the same")
         if workers is not None and workers < 1:
             raise SandboxError(f"workers is {workers}; allowed: at least 1")
-        self.workers = workers or available_cpus()
-        self._settings = {
-            "workers": self.workers,
-            "tier": tier,
-            "allow_weak": allow_weak,
-            "warm": tuple(warm),
-            "packages": packages,
-        }
         self._tier, self._allow_weak, self._warm, self._packages = tier, allow_weak, tuple(warm), packages
-        self._reset()
+        super().__init__(
+            {
+                "workers": workers or available_cpus(),
+                "tier": tier,
+                "allow_weak": allow_weak,
+                "warm": self._warm,
+                "packages": packages,
+            }
+        )
 
     def _reset(self) -> None:
-        self._lock = threading.Lock()
-        self._pool: Pool | None = None
-        self._owner = os.getpid()
-        self._found = ""
+        super()._reset()
         self._refusals: dict[str, str] = {}
-        self._closed = False
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self._settings
-
-    def __setstate__(self, settings: dict[str, Any]) -> None:
-        self.__init__(**settings)  # type: ignore[misc]
-
-    def __repr__(self) -> str:
-        return f"LocalSandbox({', '.join(f'{key}={value!r}' for key, value in self._settings.items())})"
 
     # -- starting
 
@@ -136,13 +109,13 @@ class LocalSandbox(Sandbox):
             return self._find_tier()
 
     def _find_tier(self) -> str:
-        if self._found:
-            return self._found
+        if self._tier_found:
+            return self._tier_found
         for tier in self._allowed_tiers():
             if tier not in self._refusals:
                 refusal = self._probe(tier)
                 if not refusal:
-                    self._found = tier
+                    self._tier_found = tier
                     return tier
                 self._refusals[tier] = refusal
         if sys.platform != "linux" and not self._allow_weak:
@@ -156,73 +129,9 @@ class LocalSandbox(Sandbox):
             " resource limits alone, which stop no hostile program"
         )
 
-    def _ready(self) -> Pool:
-        if os.getpid() != self._owner:
-            self._reset()  # a forked child: the parent's zygotes are the parent's
-        with self._lock:
-            if self._closed:
-                raise SandboxError("the sandbox is closed: make a new one")
-            if self._pool is None:
-                tier = self._find_tier()
-                self._pool = Pool(self.workers, lambda: self._start(tier))
-            return self._pool
-
-    # -- the contract
-
-    def run(self, program: Program, limits: Limits = DEFAULT_LIMITS) -> Execution:
-        result, why = self._ready().use(lambda zygote, _: client.run_program(zygote, program, limits))
-        return result if result is not None else self._lost(why)
-
-    def call(
-        self,
-        program: Program,
-        calls: Sequence[Call],
-        limits: Limits = DEFAULT_LIMITS,
-        *,
-        call_wall_seconds: float | None = None,
-        stop: Any = None,
-    ) -> CallsExecution:
-        result, why = self._ready().use(
-            lambda zygote, _: client.run_calls(zygote, program, calls, limits, call_wall_seconds, stop)
-        )
-        if result is not None:
-            return result
-        rows = tuple(CallResult(status=CallStatus.NOT_RUN) for _ in calls)
-        return CallsExecution(execution=self._lost(why), results=rows)
-
-    def judge(
-        self,
-        tests: Program,
-        solution: Program,
-        entry_points: Mapping[str, str] | Sequence[str],
-        limits: Limits = DEFAULT_LIMITS,
-        *,
-        modules: Sequence[str] = ("solution",),
-        runner: str = "script",
-        keep_going: bool = False,
-        together: bool = False,
-    ) -> JudgeExecution:
-        names = dict(entry_points) if isinstance(entry_points, Mapping) else {name: name for name in entry_points}
-        result, why = self._ready().use(
-            lambda solving, testing: client.run_judge(
-                testing,
-                solving,
-                tests,
-                solution,
-                names,
-                limits,
-                modules=modules,
-                runner=runner,
-                keep_going=keep_going,
-                together=together,
-            ),
-            both=True,
-        )
-        return result if result is not None else JudgeExecution(tests=self._lost(why), solution=self._lost(why))
-
-    def _lost(self, why: str) -> Execution:
-        detail = f"the sandbox's worker was lost twice ({why}); the pool has replaced it"
-        return Execution(exit=Exit.SANDBOX_ERROR, detail=detail, tier=self._found)
+    def _open(self) -> Pool:
+        tier = self._find_tier()
+        return Pool(self.workers, lambda: self._start(tier))
 
     def walls(self) -> list[Wall]:
         rows = []
@@ -231,22 +140,6 @@ class LocalSandbox(Sandbox):
             rows.append(Wall(name=tier, stands=not refusal, detail=refusal or _WHAT[tier]))
         rows.append(Wall(name="rlimits", stands=True, detail=_WHAT["rlimits"]))
         return rows
-
-    def close(self) -> None:
-        if os.getpid() != self._owner:
-            self._reset()
-        with self._lock:
-            self._closed = True
-            pool, self._pool = self._pool, None
-        if pool is not None:
-            pool.close()
-
-    def __del__(self) -> None:
-        try:
-            if self._pool is not None and os.getpid() == self._owner:
-                self._pool.abandon()
-        except Exception:  # interpreter shutdown: a zygote whose control socket closes ends by itself
-            return
 
 
 _WHAT: Final = {

@@ -244,6 +244,7 @@ class RemoteSandbox(Sandbox):
         modules: Sequence[str] = ("solution",),
         runner: str = "script",
         keep_going: bool = False,
+        max_tests: int | None = None,
         together: bool = False,
     ) -> JudgeExecution:
         raise SandboxError(

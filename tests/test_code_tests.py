@@ -543,6 +543,10 @@ def test_max_tests_spreads_over_the_declared_ones() -> None:
     asked.clear()
     got = verdict(returning(recording), {"kind": "asserts", "script": script}, max_tests=2)
     assert (got.score, asked) == (1.0, [0, 5])
+    two_boxes = FakeSandbox()
+    script = "\n".join(f"h = g({i})\nassert h.count is not h" for i in range(10))
+    verdict(two_boxes, {"kind": "asserts", "script": script, "entry_point": "g"}, max_tests=2)
+    assert (two_boxes.requests[-1].options or {}).get("max_tests") == 2
 
 
 def test_a_program_that_hangs_is_run_once() -> None:

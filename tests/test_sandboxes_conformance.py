@@ -7,6 +7,7 @@ other on a single worker. Each row is a test of its own, so a report names the p
 from __future__ import annotations
 
 import functools
+import importlib.util
 import os
 import sys
 from collections.abc import Callable
@@ -47,8 +48,13 @@ def _landlock(workers: int) -> Sandbox:
     return LocalSandbox(workers=workers, tier="landlock")
 
 
+def _packages() -> list[str]:
+    """What the container's image holds: pytest, and numpy where it is installed."""
+    return ["pytest", *(name for name in ("numpy",) if importlib.util.find_spec(name) is not None)]
+
+
 def _docker(workers: int) -> Sandbox:
-    return DockerSandbox(workers=workers)
+    return DockerSandbox(workers=workers, packages=_packages())
 
 
 BACKENDS: dict[str, Callable[[int], Sandbox]] = {
@@ -71,14 +77,7 @@ def _absent(backend: str) -> str:
     try:
         if backend == "docker":
             connect().close()
-            packages = ["pytest"]
-            try:
-                import numpy  # noqa: F401
-
-                packages.append("numpy")
-            except ImportError:
-                pass
-            build_image(packages=packages)
+            build_image(packages=_packages())
         with BACKENDS[backend](1) as sandbox:
             execution = sandbox.run(Program.python("print(1)"), LIMITS)
             return "" if execution.exit is Exit.OK else execution.detail

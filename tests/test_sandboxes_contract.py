@@ -274,6 +274,13 @@ def test_small_text_that_is_large_in_memory_is_refused_before_parsing() -> None:
         plain_data.loads(b"[" + b"[]," * 5_000_000 + b"[]]")
 
 
+@pytest.mark.parametrize("raw", [b"", b"1 2", b"[1]]", b"{", b"nul", b"\xff", b'"\\ud8', b"[1,]"])
+def test_a_frame_is_one_message_of_json_and_nothing_else(raw: bytes) -> None:
+    """Whatever the untrusted end writes, the reader says ValueError and no other."""
+    with pytest.raises(ValueError, match=r"."):
+        plain_data.loads(raw)
+
+
 def test_a_million_ints_cross_at_once() -> None:
     """`list(range(10**6))` is an honest answer."""
     value = [*range(1_000_000)]

@@ -68,6 +68,16 @@ def test_no_engine_is_an_error_that_names_the_remedy(tmp_path: Path) -> None:
         DockerSandbox(base_url=f"unix://{tmp_path}/none.sock").run(RIGHT)
 
 
+def test_an_image_is_named_for_what_is_inside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two users of one engine with other packages, or another Python, have two images; order does not matter."""
+    names = {image_name(), image_name(()), image_name(("pytest", "pydantic"))}
+    assert len(names) == 3
+    assert image_name(("pydantic", "pytest")) in names
+    assert DockerSandbox(packages=("pytest", "pydantic")).image in names
+    monkeypatch.setattr(sys, "base_prefix", "/elsewhere")
+    assert image_name() not in names
+
+
 def test_a_missing_sdk_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """The exact pip install to type."""
     monkeypatch.setitem(sys.modules, "docker", None)

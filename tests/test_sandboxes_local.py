@@ -656,6 +656,46 @@ def test_a_share_counts_every_declared_assert(box: LocalSandbox) -> None:
     assert (stopped.passed, stopped.total) == (1, 4)
 
 
+def test_at_most_so_many_tests_are_run_spread_over_all(box: LocalSandbox) -> None:
+    """Of a script's asserts and of pytest's items; the others are left out, and a block of them alone is no error."""
+    tests = "if True:\n    assert f(1) == 9\nassert f(1) == 1\nassert f(2) == 2\nassert f(3) == 9\nassert f(4) == 4\n"
+    judged = _judge(box, tests + "if True:\n    assert f(5) == 5\n", "def f(x): return x", max_tests=2)
+    assert [(outcome.name, outcome.status) for outcome in judged.outcomes] == [
+        ("line 2", TestStatus.FAILED),
+        ("line 5", TestStatus.NOT_RUN),
+    ]
+    judged = _judge(
+        box, "assert f(1) == 1\n" * 3 + "if True:\n    assert f(5) == 9\n", "def f(x): return x", max_tests=2
+    )
+    assert (judged.passed, judged.total, judged.all_passed) == (2, 2, True)
+    items = Program(
+        {
+            "test_f.py": b"from solution import f\n"
+            + b"".join(b"def test_%d(): assert f(%d) == %d\n" % (n, n, n) for n in range(6))
+        },
+        "test_f.py",
+    )
+    limits = Limits(cpu_seconds=10, wall_seconds=20)
+    judged = box.judge(items, _python("def f(x): return x"), (), limits, runner="pytest", max_tests=3)
+    assert [outcome.name[-1] for outcome in judged.outcomes] == ["0", "2", "4"]
+    assert judged.all_passed
+
+
+def test_scripts_that_the_trainer_compiled_and_others_find_the_same(box: LocalSandbox, monkeypatch: Any) -> None:
+    """A zygote of another Python gets the source and compiles it itself."""
+    tests = "x = 1\nassert f(x) == 1, 'one'\nfor y in (2, 3):\n    assert f(y) == 2, f'at {y}'\n"
+    for script in (tests, "f(1)\n", "assert (\n", "import nowhere\nassert f(1)"):
+        compiled = _judge(box, script, "def f(x): return x", keep_going=True)
+        with monkeypatch.context() as patched:
+            patched.setattr(client, "PYTHON", "another")
+            source = _judge(box, script, "def f(x): return x", keep_going=True)
+        assert (compiled.outcomes, compiled.test_fault, compiled.detail) == (
+            source.outcomes,
+            source.test_fault,
+            source.detail,
+        )
+
+
 def test_an_assert_in_a_loop_passes_only_with_all_its_rounds(box: LocalSandbox) -> None:
     """One declared test, five rounds, the last one wrong."""
     tests = "for x in range(5):\n    assert f(x) == x"

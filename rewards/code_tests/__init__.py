@@ -45,6 +45,7 @@ from sandboxes.contract import (
     SandboxError,
     TestStatus,
 )
+from sandboxes.zygote.judging import spread
 
 __all__ = ["CodeTests", "CodeTestsParams", "TestsUnreadable", "read_tests", "tests_of_row"]
 
@@ -99,8 +100,7 @@ class CodeTestsParams(Params):
             into a limit ends its sample there: the tests it did not reach count as not passed.
         early_stop: stop at the first test that fails; None: yes for "all", no for "share".
         max_tests: use at most so many of the declared tests, spread evenly over them (the first ones are the examples
-            in the prompt as a rule, and a program that only knows those should not pass). Not for scripts that need
-            the second box.
+            in the prompt as a rule, and a program that only knows those should not pass).
         cpu_seconds: CPU time of one program run (of one case, for stdio tests; of all calls together otherwise).
         wall_seconds: elapsed time of the same; None: `cpu_seconds` + 2.
         memory_bytes: resident memory, above an idle interpreter's.
@@ -349,10 +349,10 @@ class CodeTests(Verifier[CodeTestsParams]):
 
     def _picked(self, cases: Sequence[Case]) -> list[tuple[int, Case]]:
         """The cases to use, with their numbers."""
-        return [(i, cases[i]) for i in _spread(len(cases), self.params.max_tests)]
+        return [(i, cases[i]) for i in spread(len(cases), self.params.max_tests)]
 
     def _picked_plan(self, plan: CallPlan) -> tuple[list[str], list[Call], list[_Round]]:
-        kept = {test: i for i, test in enumerate(_spread(len(plan.tests), self.params.max_tests))}
+        kept = {test: i for i, test in enumerate(spread(len(plan.tests), self.params.max_tests))}
         if len(kept) == len(plan.tests):
             return list(plan.tests), list(plan.calls), list(plan.rounds)
         rounds = [r for r in plan.rounds if r.test in kept]
@@ -432,6 +432,7 @@ class CodeTests(Verifier[CodeTestsParams]):
             modules=tests.modules,
             runner=plan.runner,
             keep_going=not self._early_stop,
+            max_tests=self.params.max_tests,
             together=tests.in_process,
         )
         return self._judge_findings(done, mode)
@@ -448,6 +449,7 @@ class CodeTests(Verifier[CodeTestsParams]):
             modules=tests.modules,
             runner="pytest",
             keep_going=not self._early_stop,
+            max_tests=self.params.max_tests,
             together=tests.in_process,
         )
         return self._judge_findings(done, "in_process" if tests.in_process else "two_boxes")
@@ -658,13 +660,6 @@ class _Bench:
         if execution.exit is Exit.OK or silent or (result.status is CallStatus.LIMIT and reason == "runtime_error"):
             reason = "exited_early"
         self.findings.fail(first, reason, _exit_detail(execution) + where)
-
-
-def _spread(count: int, most: int | None) -> list[int]:
-    """`most` of `count` positions, evenly."""
-    if most is None or most >= count:
-        return list(range(count))
-    return [i * count // most for i in range(most)]
 
 
 def _ready(source: str, entry_point: str) -> str:

@@ -994,7 +994,7 @@ _NOT_COMPILED: Final[tuple[bytes, tuple[str, ...]]] = (b"", ())
 
 
 @functools.lru_cache(maxsize=64)
-def _compiled(source: bytes, entry: str, keep_going: bool) -> tuple[bytes, tuple[str, ...]]:
+def _compiled(source: bytes, entry: str, keep_going: bool, max_tests: int | None) -> tuple[bytes, tuple[str, ...]]:
     """The trusted test script, compiled here once for all the completions of a task, and its tests' names.
 
     Empty where it does not compile: then the box finds so too, and says why.
@@ -1002,7 +1002,7 @@ def _compiled(source: bytes, entry: str, keep_going: bool) -> tuple[bytes, tuple
     with _ONE_COMPILER, warnings.catch_warnings():  # which is global: one at a time
         warnings.simplefilter("ignore")  # what it warns of is no matter of the trainer's
         try:
-            code, names = judging.compiled_tests(source, entry, keep_going)
+            code, names = judging.compiled_tests(source, entry, keep_going, max_tests)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return _NOT_COMPILED
     return marshal.dumps(code), tuple(names)
@@ -1019,6 +1019,7 @@ def run_judge(
     modules: Sequence[str],
     runner: str,
     keep_going: bool,
+    max_tests: int | None,
     together: bool,
 ) -> JudgeExecution:
     """Tests in one box, the solution in another, joined by pipes. Raises ZygoteLost, SandboxError."""
@@ -1030,7 +1031,7 @@ def run_judge(
     pump.talk = talk = _Verdicts(verdict_read)
     code, sites = _NOT_COMPILED
     if runner == "script" and tests_zygote.python == PYTHON:
-        code, sites = _compiled(tests.files[tests.entry], tests.entry, keep_going)
+        code, sites = _compiled(tests.files[tests.entry], tests.entry, keep_going, max_tests)
         for name in sites or ([judging.WHOLE_SCRIPT] if code else []):
             talk.outcomes[name] = TestOutcome(name=name, status=TestStatus.NOT_RUN)
     header = {
@@ -1042,6 +1043,7 @@ def run_judge(
         "modules": list(modules),
         "runner": runner,
         "keep_going": keep_going,
+        "max_tests": max_tests,
         "together": together,
         "value_bytes": limits.value_bytes,
         "objects": True,

@@ -480,7 +480,16 @@ def _install_modules(names: Sequence[str], make: Callable[[str], types.ModuleTyp
 # --- asserts as declared tests ----------------------------------------------------------------------------------------
 
 
-def compiled_tests(source: bytes, entry: str, keep_going: bool) -> tuple[types.CodeType, list[str]]:
+def spread(count: int, most: int | None) -> list[int]:
+    """`most` of `count` positions, evenly; all of them where `most` is None."""
+    if most is None or most >= count:
+        return list(range(count))
+    return [index * count // most for index in range(most)]
+
+
+def compiled_tests(
+    source: bytes, entry: str, keep_going: bool, max_tests: int | None
+) -> tuple[types.CodeType, list[str]]:
     """`assert condition, message` -> the same, said to `Verdicts` site by site. Returns the code and the sites' names.
 
     By the C module alone: importing `ast` would cost each test box a millisecond. The trainer does this once for all
@@ -519,25 +528,41 @@ def compiled_tests(source: bytes, entry: str, keep_going: bool) -> tuple[types.C
             check = _ast.If(node.test, [say("passed")], [say("failed"), thrown], **where)
         return [say("begin"), check]
 
-    def descend(node: Any) -> None:
+    def blocks(node: Any) -> Iterator[list[Any]]:
+        """Every list of statements below `node`, in the order of the source."""
         for field in node._fields:
             value = getattr(node, field, None)
             if not isinstance(value, list) or not value:
                 continue
             if isinstance(value[0], _ast.stmt):
-                block: list[Any] = []
-                for statement in value:
-                    if isinstance(statement, _ast.Assert):
-                        block += replaced(statement)
-                    else:
-                        descend(statement)
-                        block.append(statement)
-                setattr(node, field, block)
+                yield value
             elif isinstance(value[0], _ast.excepthandler | _ast.match_case):
                 for part in value:
-                    descend(part)
+                    yield from blocks(part)
 
-    descend(tree)
+    def walk(node: Any, asserts: list[Any]) -> None:
+        for block in blocks(node):
+            for statement in block:
+                if isinstance(statement, _ast.Assert):
+                    asserts.append(statement)
+                else:
+                    walk(statement, asserts)
+
+    def rewrite(node: Any) -> None:
+        for block in blocks(node):
+            written: list[Any] = []
+            for statement in block:
+                if not isinstance(statement, _ast.Assert):
+                    rewrite(statement)
+                    written.append(statement)
+                elif id(statement) in chosen:
+                    written += replaced(statement)
+            block[:] = written or [_ast.Pass(lineno=block[0].lineno, col_offset=block[0].col_offset)]
+
+    found: list[Any] = []
+    walk(tree, found)
+    chosen = {id(found[index]) for index in spread(len(found), max_tests)}
+    rewrite(tree)
     return compile(tree, entry, "exec", dont_inherit=True, optimize=0), names
 
 
@@ -625,7 +650,7 @@ def _run_script(
         verdicts.names = sites or [WHOLE_SCRIPT]  # which the trainer knows: it has compiled them
     else:
         try:
-            code, sites = compiled_tests(files[entry], entry, header["keep_going"])
+            code, sites = compiled_tests(files[entry], entry, header["keep_going"], header["max_tests"])
         except (SyntaxError, ValueError, RecursionError) as error:
             verdicts.fault(f"the test script does not compile: {type(error).__name__}: {error}")
             return 0
@@ -693,7 +718,8 @@ def _run_pytest(
     entry = header["entry"]
     chosen = [path for path in files if os.path.basename(path).startswith("test_") and path.endswith(".py")]
     chosen = [entry, *[path for path in sorted(chosen) if path != entry]]
-    verdicts.declare(_static_tests({path: files[path] for path in chosen}))
+    static = _static_tests({path: files[path] for path in chosen})
+    verdicts.declare([static[index] for index in spread(len(static), header["max_tests"])])
     for path in chosen:
         session.own_modules.add(os.path.splitext(path)[0].replace("/", "."))
         session.own_modules.add(os.path.splitext(os.path.basename(path))[0])
@@ -701,6 +727,11 @@ def _run_pytest(
 
     class Plugin:
         """Says each item's outcome on the verdict channel."""
+
+        def pytest_collection_modifyitems(self, config: Any, items: list[Any]) -> None:
+            kept = {id(items[index]) for index in spread(len(items), header["max_tests"])}
+            config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept])
+            items[:] = [item for item in items if id(item) in kept]
 
         def pytest_collection_finish(self, session: Any) -> None:
             state["collected"] = True

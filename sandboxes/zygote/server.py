@@ -220,6 +220,23 @@ class Box:
         self.cpu = 0.0
 
 
+def _die_first(*, hidden: bool) -> None:
+    """When memory runs out, the kernel ends a box before the trainer, and in a container before the zygote, without
+    which there is no verdict. (A program can fill what counts as no process's memory, such as socket buffers.)
+
+    Args:
+        hidden: this process is not dumpable, which makes its files in /proc root's.
+    """
+    with contextlib.suppress(OSError):
+        if hidden:
+            kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
+        handle = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
+        os.write(handle, b"1000")
+        os.close(handle)
+    if hidden:
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+
+
 def _out_of_the_way(descriptor: int) -> int:
     """The same at a high number: the low ones stay free, so that what comes with a message lands where a box has it."""
     high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 64)
@@ -258,6 +275,8 @@ class Server:
             if not kernel.landlock_version() and self.walls == "landlock":
                 raise Refused(38, "Landlock: the kernel has none (it needs Linux 5.13 with CONFIG_SECURITY_LANDLOCK)")
             self.own_proc = self.walls == "container"
+        if self.walls != "container":
+            _die_first(hidden=self.walls == "landlock")
         sys.path += [path for path in options["import_path"] if path not in sys.path]
         for name in options["warm"]:
             try:
@@ -356,7 +375,8 @@ class Server:
             if scratch:
                 os.chdir(scratch)
             os.setsid()
-            self._die_first()
+            if self.walls == "container":
+                _die_first(hidden=True)
             if descriptors[-1] >= len(descriptors):
                 _to_the_front(descriptors)
             for kind, value in limits:
@@ -382,19 +402,6 @@ class Server:
             os.write(self.tell, b"%d %s\n" % (message["id"], text.encode()[:2000]))
             os._exit(125)
         box.main(message["mode"], message["job"])
-
-    def _die_first(self) -> None:
-        """When memory runs out, the kernel ends a box before the zygote or the trainer. (A program can fill what is not
-        counted as a process's memory, such as socket buffers; a container that loses its zygote has no verdict.)"""
-        hidden = self.walls in ("landlock", "container")  # this process, and so its files in /proc are root's
-        with contextlib.suppress(OSError):
-            if hidden:
-                kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
-            handle = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
-            os.write(handle, b"1000")
-            os.close(handle)
-        if hidden:
-            kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
 
     def _plan(self, message: dict[str, Any]) -> Plan:
         """What a box with such limits does before its program. Made once for equal limits, by this process, whose pages
