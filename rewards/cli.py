@@ -34,6 +34,8 @@ class _Parser(argparse.ArgumentParser):
         if message.startswith("unrecognized arguments:"):
             given = message.split(":", 1)[1].split()[0]
             message = f"no option {given}{nearest(given, options)}"
+        elif message.startswith("argument --reward: expected one argument"):
+            message += "; an expression that begins with a minus is written --reward=-format"
         elif "invalid choice:" in message:
             for action in self._actions:
                 if isinstance(action, argparse._SubParsersAction):

@@ -20,6 +20,7 @@ A component used twice with equal parameters runs once. What a row cannot be jud
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -150,9 +151,11 @@ def _tokens(text: str) -> list[_Token]:
                     while j < n and text[j].isdigit():
                         j += 1
             try:
-                float(text[i:j])
+                number = float(text[i:j])
             except ValueError:
                 raise ExpressionError(f"{text[i:j]!r} is not a number", text, i) from None
+            if math.isinf(number):
+                raise ExpressionError(f"{text[i:j]!r} is too large for a number", text, i)
             out.append(_Token("number", text[i:j], i))
             i = j
         elif c.isidentifier():
@@ -174,11 +177,9 @@ def _tokens(text: str) -> list[_Token]:
             out.append(_Token("op", c, i))
             i += 1
         else:
-            raise ExpressionError(
-                f'unexpected {c!r}; allowed: names, numbers, "text in quotes" (such as a path), + - * ( ) [ ] : , = > >=',
-                text,
-                i,
-            )
+            hint = "; a weight is a factor, as in 0.5*math" if c == "/" else ""
+            allowed = "names, numbers, 'text in quotes' (a path, say), + - * ( ) [ ] : , = > >="
+            raise ExpressionError(f"unexpected {c!r}; allowed: {allowed}{hint}", text, i)
     out.append(_Token("end", "", n))
     return out
 
@@ -234,9 +235,11 @@ class _Parser:
 
     def expect(self, op: str) -> _Token:
         if not self.is_op(op):
-            found = "the end" if self.token.kind == "end" else repr(self.token.text)
-            raise self.fail(f"expected {op!r}, found {found}")
+            raise self.fail(f"expected {op!r}, found {self.found()}")
         return self.take()
+
+    def found(self) -> str:
+        return "the end" if self.token.kind == "end" else repr(self.token.text)
 
     # -- grammar
     def parse(self) -> Node:
@@ -286,7 +289,7 @@ class _Parser:
         if negative:
             self.take()
         if self.token.kind != "number":
-            raise self.fail("expected a number")
+            raise self.fail(f"expected a number, found {self.found()}")
         value = float(self.take().text)
         return -value if negative else value
 
@@ -349,7 +352,7 @@ class _Parser:
         while True:
             key = self.take()
             if key.kind not in ("name", "string"):
-                raise self.fail("route takes task=reward pairs", key)
+                raise self.fail("route takes task=reward pairs, such as route(maths=math, default=format)", key)
             self.expect("=")
             node = self.sum()
             if key.text in branches or (key.text == "default" and default is not None):
@@ -572,6 +575,11 @@ class Reward:
         parser = _Parser(text, registry, aliases or {}, components or {}, found)
         tree = parser.parse()
         reads = parser.resolve_reads()
+        for node in _walk(tree):
+            if not all(map(math.isfinite, _range(node, found))):
+                raise ExpressionError(
+                    "some part of this can be infinite; give smaller weights, and verifiers finite ranges", text, 0
+                )
         return cls(text, tree, found, reads)
 
     def score(self, samples: Sequence[Sample]) -> list[RewardResult]:
