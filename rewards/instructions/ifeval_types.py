@@ -30,7 +30,7 @@ from rewards.instructions.catalogue import (
     declare,
     said,
 )
-from rewards.instructions.response import OfficialResponse, Response, bare, counted, shown, whole_word
+from rewards.instructions.response import OfficialResponse, Response, bare, counted, folded, shown, whole_word
 
 _NON_SPACE: Final = re.compile(r"\S")
 MAX_JSON_DEPTH: Final = 200
@@ -60,10 +60,11 @@ def _existence_official(response: OfficialResponse, args: Args) -> str:
     return said(not missing, f"missing: {shown(missing)}")
 
 
-# Official: `art` is found in `start`; a keyword is a regular expression.
+# Official: `art` is found in `start`; a keyword is a regular expression; `don’t` is not `don't`, a forbidden word
+# with an unseen character inside is not that word.
 @check("keywords:existence", "fixed")
 def _existence_fixed(response: Response, args: Args) -> str:
-    missing = [k for k in args["keywords"] if not whole_word(k).search(response.text)]
+    missing = [k for k in args["keywords"] if not whole_word(folded(k)).search(response.folded)]
     return said(not missing, f"missing: {shown(missing)}")
 
 
@@ -76,7 +77,7 @@ def _frequency_official(response: OfficialResponse, args: Args) -> str:
 
 @check("keywords:frequency", "fixed")
 def _frequency_fixed(response: Response, args: Args) -> str:
-    number = sum(1 for _ in whole_word(args["keyword"]).finditer(response.text))
+    number = sum(1 for _ in whole_word(folded(args["keyword"])).finditer(response.folded))
     return compare(number, args["relation"], args["frequency"], f"times {args['keyword']!r}")
 
 
@@ -88,7 +89,7 @@ def _forbidden_official(response: OfficialResponse, args: Args) -> str:
 
 @check("keywords:forbidden_words", "fixed")
 def _forbidden_fixed(response: Response, args: Args) -> str:
-    used = [w for w in args["forbidden_words"] if whole_word(w).search(response.text)]
+    used = [w for w in args["forbidden_words"] if whole_word(folded(w)).search(response.folded)]
     return said(not used, f"used: {shown(used)}")
 
 
@@ -565,7 +566,7 @@ def _two_responses_official(response: OfficialResponse, args: Args) -> str:
 @check("combination:two_responses", "fixed")
 def _two_responses_fixed(response: Response, args: Args) -> str:
     pieces = [" ".join(piece.split()).lower() for piece in re.split(r"(?<!\*)\*{6}(?!\*)", response.text)]
-    filled = [piece for piece in pieces if bare(piece)]
+    filled = [inner for piece in pieces if (inner := bare(piece))]
     if any(not bare(piece) for piece in pieces[1:-1]):
         return "an empty response between two dividers"
     return said(len(filled) == 2 and filled[0] != filled[1], f"{counted(len(filled), 'response')}, or twice the same")

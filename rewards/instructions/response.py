@@ -100,10 +100,24 @@ def whole_word(phrase: str) -> re.Pattern[str]:
     if not words:
         raise ValueError("a keyword is blank")
     first, last = words[0][0], words[-1][-1]
-    before = r"(?<!\w)" if (first.isalnum() or first == "_") and not spaceless_script(first) else ""
+    # `_art_` is the word in italics; `state_of_art` is another word.
+    before = r"(?<![^\W_])(?<![^\W_]_)" if (first.isalnum() or first == "_") and not spaceless_script(first) else ""
     joined = last.isalnum() or last == "_" or unicodedata.category(last)[0] == "M"
-    after = rf"(?![\w{_MARKS}])" if joined and not spaceless_script(last) else ""
+    after = rf"(?!_?[^\W_]|[{_MARKS}])" if joined and not spaceless_script(last) else ""
     return re.compile(before + r"\s+".join(map(re.escape, words)) + after, re.IGNORECASE)
+
+
+# One way to write what looks the same: apostrophes, hyphens, and characters that nobody sees (between letters).
+_SAME_LOOK: Final = str.maketrans(
+    {"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u2010": "-", "\u2011": "-"}
+    | dict.fromkeys("\u200b\u2060\ufeff\u00ad")
+)
+
+
+def folded(text: str) -> str:
+    """The text with one way to write what a reader takes for the same: a curly apostrophe is `'`, an accent is no
+    letter of its own."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text.translate(_SAME_LOOK))
 
 
 class Response:
@@ -115,6 +129,10 @@ class Response:
     @cached_property
     def lowered(self) -> str:
         return self.text.lower()
+
+    @cached_property
+    def folded(self) -> str:
+        return folded(self.text)
 
     @cached_property
     def lines(self) -> list[str]:
