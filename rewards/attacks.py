@@ -105,6 +105,7 @@ LAYOUTS: Final = (
     (("reasoning",), True),
 )
 
+WRONG_PROGRAM: Final = "```python\ndef {name}(*args, **kwargs):\n    return None\n```"
 PROGRAMS: Final = {
     "program that leaves before the tests": "```python\nimport sys\nsys.exit(0)\n```",
     "program that leaves without clean-up": "```python\nimport os\nos._exit(0)\n```",
@@ -288,7 +289,10 @@ class _Row:
             if clean is None or bare is None:
                 continue
             pays.append(clean)
+            loose = self.is_loose(blocks, outside, answer, clean)
             for attack, text in self.broken_layouts(blocks, outside, answer, clean_text):
+                if loose and attack.startswith("text "):
+                    continue
                 paid = self.pay(text)
                 if paid is not None and paid >= clean - EPSILON:
                     self.find(attack, text, paid, f"paid {paid:g}, as much as the clean layout")
@@ -302,6 +306,14 @@ class _Row:
                 if paid is not None and paid > max(bare, 0.0) + EPSILON:
                     self.find("tags only", text, paid, f"paid {paid:g}; the text without tags earns {bare:g}")
         return min(pays, default=None)
+
+    def is_loose(self, blocks: Sequence[str], outside: bool, answer: str, clean: float) -> bool:
+        """Whether text is fine wherever it stands outside two blocks or more: then that is what is asked for."""
+        parts = [f"<{name}>\n{WORK}\n</{name}>" for name in blocks[:-1]]
+        parts.append(f"<{blocks[-1]}>\n{WORK if outside else answer}\n</{blocks[-1]}>")
+        text = "\n".join(["Sure.", *(f"{part}\nNow." for part in parts), answer])
+        paid = self.pay(text) if len(blocks) > 1 else None
+        return paid is not None and paid >= clean - EPSILON
 
     def broken_layouts(
         self, blocks: Sequence[str], outside: bool, answer: str, clean: str
@@ -344,10 +356,15 @@ class _Row:
         if not isinstance(tests, Mapping) or tests.get("kind") not in ("asserts", "stdio", "calls", "pytest"):
             return
         honest = self.pay_sample(self.sample)
+        name = str(tests.get("entry_point") or "solve")
+        # Whatever a program earns for its looks alone is no finding.
+        wrong = self.pay(WRONG_PROGRAM.replace("{name}", name)) or 0.0
+        if honest is None or honest <= wrong + EPSILON:
+            return  # the row's own completion is no right answer: nothing to compare with
         for attack, program in PROGRAMS.items():
-            text = program.replace("{name}", str(tests.get("entry_point") or "solve"))
+            text = program.replace("{name}", name)
             paid = self.pay(text)
-            if paid is not None and paid > EPSILON and (honest is None or paid >= honest - EPSILON):
+            if paid is not None and paid > wrong + EPSILON and paid >= honest - EPSILON:
                 self.find(attack, text, paid, f"paid {paid:g}, as much as the row's own completion")
 
     # -- length

@@ -122,7 +122,8 @@ class NumericParams(Params):
 
     where: Literal["boxed", "stated", "anywhere", "last_number"] = "anywhere"
     """Where the answer may stand: in a box or answer tag; also behind `####` or "the answer is"; also in the closing
-    sentence. `last_number`: the last number of the text, whatever stands around it."""
+    sentence. `last_number`: the last number of the text, whatever stands around it (also "not 42"; see
+    `rewards check`)."""
     relative_tolerance: float = Field(default=0.0, ge=0, lt=1)
     """Largest distance as a share of the gold. 0: exactly equal."""
     absolute_tolerance: float = Field(default=0.0, ge=0, allow_inf_nan=False)

