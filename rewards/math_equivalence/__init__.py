@@ -19,7 +19,14 @@ The rest is decided once:
 | gold [0, 1), answer [0, 1] | wrong | an end belongs to it or not |
 | gold 5 km, answer 5; answer 5000 m; answer 5 m | right; right; wrong | only a stated unit can be wrong |
 | gold 3, answer 3 m; answer 3m | right; wrong | a lone letter is a unit only when it stands apart |
+| gold 2.5 million, answer 2.5; answer 2,500,000 | wrong; right | a scale word (dozen, million) is a factor, no unit |
 | gold x = 5, answer 5; gold 5, answer x = 5 | right | the name goes without saying |
+| gold x = 5, answer x + 2 = 7; gold x > 2, answer 2x > 4 | wrong | where the gold is solved, the answer must be |
+| gold f(x) = cx, answer f(x) = kx; gold y = bx/a, answer y = ax/b | right; wrong | arbitrary constants have no name |
+| gold kπ, k ∈ Z, answer nπ; gold (kπ, kπ+1), answer (nπ, nπ-1) | right; wrong | the letter that counts has no name |
+| gold 1/3, answer P(X = 2) = 1/3 or 0.333... | right | what it is of goes without saying; the dots continue |
+| gold n = 12, answer 12 is the smallest such n | right | that says of it what was asked |
+| gold \log(x+1), x > -1, answer \log(x+1); with x > 0 | right; wrong | a domain may be left out, not changed |
 | gold 5, answer 5 = 6; answer 5, 6; answer 5 or 6 | wrong | a contradiction and a choice of answers pay nothing |
 | gold 42, box 42, then "no, it might be 43" in words | right | the box is the answer |
 | gold 42, box 41, then "final answer: 42" | right | the later explicit statement is |
@@ -55,6 +62,11 @@ _SYMBOLIC: Final = "rewards.math_equivalence.symbolic:decide"
 
 class MathParams(Params):
     r"""Parameters of `math`. The defaults are what a careful person accepts.
+
+    What no parameter says is decided once, in the table at the head of `rewards.math_equivalence`: scale words are
+    factors (`2.5 \text{ million}` is not 2.5), where the gold is a solution the answer must be one (`x+2=7` is not
+    `x=5`), arbitrary constants and counting letters may be named otherwise (`C_1`, `k \in \mathbb{Z}`), a name in
+    front of a value is dropped (`P(X=2)=1/3`), and a domain may be left out but not changed.
 
     Attributes:
         engine: "own"; "math_verify" for numbers comparable with published ones (the whole completion goes to

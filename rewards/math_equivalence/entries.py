@@ -194,8 +194,10 @@ def declared_apart(node: Node) -> Node:
 
 
 def _argument_of(node: Node) -> Node | None:
-    """The letter x of `f(x) = ...`, `y = ...`; None for what defines no function."""
+    """The letter x of `f(x) = ...`, `y = ...`, of a formula in x; None for what defines no function."""
     assigned = assignment(node) if node.op == "rel" else None
+    if assigned is None and is_scalar(node) and node.op != "sym" and "x" in traits(node).alone:
+        return Node("sym", (), "x")  # log(x+1), x > -1
     if assigned is None or not is_scalar(assigned[1]):
         return None
     name = assigned[0]

@@ -108,6 +108,8 @@ def is_name(node: Node) -> bool:
         first = node.args[0]
         if first.op == "sym" and first.value.startswith("complement"):
             return all(map(_letters_product, node.args[1:]))  # complement_U A
+        if first == Node("sym", (), "nabla"):
+            return all(map(is_name, node.args[1:]))
         return _letters_product(node)
     if op == "add":
         names = {a.value for a in node.args if a.op == "sym"}
@@ -120,7 +122,8 @@ def is_derivative(node: Node) -> bool:
     if node.op in ("sym", "call"):
         return str(node.value).endswith("'") and not str(node.value).endswith("''")
     return node.op == "div" and all(
-        a.op == "mul" and a.args[0] == Node("sym", (), "d") and len(a.args) == 2 for a in node.args
+        a.op == "mul" and a.args[0].op == "sym" and a.args[0].value in ("d", "partial") and len(a.args) == 2
+        for a in node.args
     )
 
 

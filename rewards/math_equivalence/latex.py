@@ -417,8 +417,8 @@ class _Parser:
         before, after = self.toks[self.i - 1] if self.i else END, self.toks[self.i + 1]
         if before.kind in ("w", "W") and len(before.text) > 1:
             return False
-        if token.text in _SHORT_UNITS and (before.kind == "n" or before.text == "}"):
-            return False  # 5 cm^2
+        if token.text in _SHORT_UNITS and (before.kind in ("n", "k", "N") or before.text in ("}", ")")):
+            return False  # 5 cm^2, 8\\pi cm^2
         beside = [t for t in (before, after) if t.kind]
         return after.kind not in ("w", "W", "n") and any(
             t.kind in ("r", "f", "s", "c", "k") or (t.kind == "o" and t.text in "+-*/^_{}()") for t in beside
@@ -799,6 +799,7 @@ class _Parser:
                 and len(text) == 1
                 and text.isascii()
                 and (text not in _UNIT_LETTERS or not self.after_number())
+                and not (text in "kM" and self.toks[self.i + 1].text == "Omega")
                 and not (text in "apAP" and self.toks[self.i + 1].text == ".")
             ):
                 pending.append(self.factor())
@@ -984,7 +985,7 @@ class _Parser:
                 parts.append(text)
                 self.i += 1
             elif kind == "s" and text == "Omega":
-                parts.append("ohm")
+                parts.append(parts.pop() + "ohm" if parts and parts[-1] in ("k", "M") else "ohm")
                 self.i += 1
             elif kind == "s" and text == "mu" and self.toks[self.i + 1].text in ("m", "s", "g"):
                 parts.append("u" + self.toks[self.i + 1].text)
@@ -2326,7 +2327,7 @@ _SUPERLATIVES: Final = frozenset(
     ("smallest", "largest", "least", "greatest", "minimum", "maximum", "only", "answer", "minimal", "maximal", "best",
      "optimal", "unique", "solution", "required", "desired")
 )  # fmt: skip
-_UNIT_LETTERS: Final = frozenset("msghLlNJWVAKCF")
+_UNIT_LETTERS: Final = frozenset("msghLlNJWVAKCFTH")
 _MATRICES: Final = {
     "matrix": "", "pmatrix": "(", "bmatrix": "(", "Bmatrix": "{", "vmatrix": "|", "Vmatrix": "‖", "smallmatrix": "",
     "psmallmatrix": "(", "bsmallmatrix": "(", "array": "", "column": "(",

@@ -89,9 +89,21 @@ _add("Hz", 1, "Hz hertz")
 _add("Hz", 1000, "kHz")
 _add("Hz", 10**6, "MHz")
 _add("ohm", 1, "ohm ohms")
+_add("ohm", 1000, "kohm kiloohm kiloohms")
+_add("ohm", 10**6, "Mohm")
 _add("bit", 1, "bit bits")
 _add("rad", 1, "rad rads radian radians")
 
+_DERIVED: Final[dict[str, tuple[Fraction, tuple[tuple[str, int], ...]]]] = {
+    "Hz": (_F(1), (("s", -1),)),
+    "N": (_F(1000), (("g", 1), ("m", 1), ("s", -2))),
+    "Pa": (_F(1000), (("g", 1), ("m", -1), ("s", -2))),
+    "J": (_F(1000), (("g", 1), ("m", 2), ("s", -2))),
+    "W": (_F(1000), (("g", 1), ("m", 2), ("s", -3))),
+    "V": (_F(1000), (("g", 1), ("m", 2), ("s", -3), ("A", -1))),
+    "ohm": (_F(1000), (("g", 1), ("m", 2), ("s", -3), ("A", -2))),
+}
+"""SI units by the base units of this table: a newton is 1000 g m / s^2."""
 _SPEEDS: Final = {"mph": ("mile", "hour"), "kph": ("km", "hour"), "kmh": ("km", "hour"), "fps": ("foot", "second")}
 _MONEY: Final[dict[str, str]] = {
     "dollar": "$", "dollars": "$", "usd": "$", "euro": "€", "euros": "€", "eur": "€", "yen": "¥", "rupee": "₹",
@@ -255,6 +267,12 @@ def _read(parts: tuple[str, ...]) -> Unit:
         last = entry
     if not known or not powers:
         return Unit("word", text, _F(1), ())
+    for name, (size, parts_of) in _DERIVED.items():
+        power = powers.pop(name, 0)
+        if power:
+            factor *= size**power
+            for base, exponent in parts_of:
+                powers[base] = powers.get(base, 0) + power * exponent
     if "L" in powers:  # a litre is a cubic decimetre
         power = powers.pop("L")
         powers["m"] = powers.get("m", 0) + 3 * power

@@ -57,6 +57,8 @@ def same_words(gold: str, answer: str) -> bool:
     """Whether two wordings, lower case and without marks, say the same."""
     if gold == answer or gold.replace(" ", "") == answer.replace(" ", ""):
         return True
+    if gold[-1:] > "\u3000" and gold.removesuffix("条件") == answer.removesuffix("条件"):
+        return True
     g, a = _plain(gold), _plain(answer)
     if _core(g) == _core(a) != []:
         return True
@@ -160,7 +162,9 @@ def _bare(words: list[str]) -> list[str]:
 
 def _complement(words: list[str]) -> list[str] | None:
     """What "the function is increasing" says of its subject; "the series diverges" too. None without a subject."""
-    for at, word in enumerate(words[:6]):
+    copulas = [at for at, word in enumerate(words) if word in _COPULAS]
+    reach = len(words) if len(copulas) == 1 else 6  # a long subject: "the function f(x+1) - 1 is odd"
+    for at, word in enumerate(words[:reach]):
         if (word in _COPULAS or (word == "be" and words[at - 1] == "will")) and at and at + 1 < len(words):
             return _bare(words[at + 1 :])
     if 1 < len(words) <= 4 and words[0] == "the" and words[-1] in _SAME and words[1] in _KINDS:
