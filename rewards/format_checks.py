@@ -660,6 +660,8 @@ def fences(text: str) -> list[Fence]:
     as long, indented by at most three more. Behind a list mark a fence may stand at any depth; elsewhere four blanks
     make it indented text. Line ends may be CR LF."""
     out: list[Fence] = []
+    if "```" not in text and "~~~" not in text:
+        return out
     mark, language, opened, content_from, depth = "", "", 0, 0, 0
     first_item: int | None = None
     for line in _FENCE_LINE.finditer(text):

@@ -109,6 +109,50 @@ def speed(count: int, peers: Sequence[tuple[str, Callable[[list[Sample]], object
         print(f"  {label:59s} {count / cpu(lambda work=work: work(rows)):12,.0f}")  # type: ignore[misc]
 
 
+STEPS_SCHEMA = {
+    "type": "object",
+    "required": ["answer", "steps"],
+    "properties": {
+        "answer": {"type": "integer"},
+        "steps": {
+            "type": "array",
+            "items": {"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}}},
+        },
+    },
+}
+
+
+def structured_speed(count: int) -> None:
+    """JSON and tool calls on rows of their own, beside the library that does the validating elsewhere."""
+    from jsonschema import Draft202012Validator
+
+    random.seed(0)
+    values = []
+    for i in range(count):
+        steps: list[dict[str, Any]] = []
+        while len(json.dumps(steps)) < 1420:
+            steps.append({"text": " ".join(random.choices(WORDS, k=12)), "step": len(steps)})
+        values.append({"answer": i, "steps": steps})
+    texts = [json.dumps(value) for value in values]
+    print(f"rows per second, {count} JSON rows of {sum(map(len, texts)) / count:.0f} characters, one core")
+    rows = [Sample(id=str(i), completion=text) for i, text in enumerate(texts)]
+    calls = [
+        Sample(
+            id=str(i),
+            completion=f"<tool_call>\n{json.dumps({'name': 'solve', 'arguments': v})}\n</tool_call>",
+        )
+        for i, v in enumerate(values)
+    ]
+    validator = Draft202012Validator(STEPS_SCHEMA)
+    schema, tools = get("json_schema")(spec=STEPS_SCHEMA), get("tool_calls")(tools={"solve": STEPS_SCHEMA})
+    for label, work in (
+        ("ours       json_schema", lambda: judge(schema, rows)),
+        ("ours       tool_calls(tools=...)", lambda: judge(tools, calls)),
+        ("jsonschema json.loads, is_valid", lambda: [validator.is_valid(json.loads(text)) for text in texts]),
+    ):
+        print(f"  {label:59s} {count / cpu(work):12,.0f}")
+
+
 def hostile(peers: Sequence[tuple[str, Callable[[list[Sample]], object]]]) -> None:
     print("\nCPU seconds on hostile text of 1, 2, 4 ... 128 kB (stopped when one takes more than 3 s)")
     families = {
@@ -248,6 +292,7 @@ def main() -> None:
     arguments = parser.parse_args()
     peers = [*trl_peers(), *verifiers_peers(arguments.peers)]
     speed(arguments.rows, peers)
+    structured_speed(arguments.rows // 5)
     hostile(peers)
     if not SHARED.exists():
         print(f"\n{SHARED.name} corpora absent: no repetition and language figures")
