@@ -577,7 +577,8 @@ _STOP_WORDS: Final = frozenset(
         "since", "because", "as", "so", "which", "when", "where", "for", "if", "with", "while", "but", "that", "on",
         "of", "by", "from", "after", "is", "are", "was", "the", "we", "i", "this", "therefore", "thus", "hence", "due",
         "given", "it", "there", "these", "they", "he", "she", "can", "will", "have", "has", "not", "than", "then",
-        "distinct", "different", "possible", "total", "reasoning", "left", "more", "to",
+        "distinct", "different", "possible", "total", "reasoning", "left", "more", "to", "his", "her", "their", "its",
+        "my", "your", "our", "at", "into", "during",
     }
 )  # fmt: skip
 _COPULAS: Final = (
@@ -764,6 +765,8 @@ def _leading(text: str, low: str, start: int, end: int) -> tuple[int, int] | Non
         word = low[word_start:word_end].strip(".,;:!?()*`")
         if stop > start and (word in _STOP_WORDS or (word and word[0] >= "\u3000")):
             break
+        if stop > start and word == "in" and words and text[word_end : word_end + 2].strip().isalpha():
+            break  # "35 flowers in his garden"
         aside = word_start > start and text[word_start] == "(" and low[word_start + 1 : word_start + 2].isalpha()
         aside = aside and not low.startswith(("or ", *_MAYBE), word_start + 1)  # "10 (or 11)" hedges
         if aside and (words or (text[stop - 1].isdecimal() and low[word_start + 2 : word_start + 3].isalpha())):
@@ -964,6 +967,9 @@ def _narrow(text: str, low: str, start: int, end: int) -> tuple[int, int] | None
             if not any(c.isdigit() for c in tail) or tail.lstrip(" ,($").startswith(_ABOUT):
                 return found
     if formula:
+        told = low[best:end].strip(_TRAILING + " ") if best >= formula[1] else ""
+        if told and all(word in _NUMBER_WORDS for word in told.replace("-", " ").split()):
+            return _trim(text, best, end)  # "the least value of $n$ is thirteen"
         return formula
     number = _last_number(text, start, end)
     if (
@@ -973,6 +979,12 @@ def _narrow(text: str, low: str, start: int, end: int) -> tuple[int, int] | None
     ):
         return _trim(text, best, end)  # "The statement is true."
     return number
+
+
+_NUMBER_WORDS: Final = frozenset(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand and".split()
+)
 
 
 def _first_of_list(text: str, low: str, start: int, at: int) -> int:
@@ -1448,6 +1460,9 @@ def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer 
         if low.startswith(_BOILERPLATE, at):
             last = at
             continue
+        if not choice and low[at:last].strip(_TRAILING) in ("yes", "no", "true", "false"):
+            begin, stop = _trim(text, at, last)
+            return Answer((Span(text[begin:stop], begin, stop),), "closing")
         if not choice and low.startswith(("yes,", "no,"), at):
             stop = at + 3 if low.startswith("yes", at) else at + 2
             return Answer((Span(text[at:stop], at, stop),), "closing")

@@ -268,8 +268,13 @@ _REGIONS: Final = (0, 1, 2, 3, 4, 0, 0, 2, 0, 1)
 """Where the points lie: (0,1), (-3,3), (1,4), (3,20), (-2,0); (0,1) most often, for inverse functions live there."""
 
 
-def point_for(symbols: list[str], integers: frozenset[str], seed: bytes, attempt: int) -> dict[str, Fraction | int]:
-    """Values of the symbols at one attempt: (0,1), mixed signs, (1,4), (3,20), negative, then again."""
+def point_for(
+    symbols: list[str], integers: frozenset[str], seed: bytes, attempt: int, *, spread: bool = False
+) -> dict[str, Fraction | int]:
+    """Values of the symbols at one attempt: (0,1), mixed signs, (1,4), (3,20), negative, then again.
+
+    With `spread` each symbol lies in a region of its own, (-20,-3) among them: |x+2| is x+2 almost everywhere else.
+    """
     point: dict[str, Fraction | int] = {}
     for name in symbols:
         h = int.from_bytes(seed_of(seed.hex(), name, str(attempt))[:8], "big")
@@ -278,7 +283,7 @@ def point_for(symbols: list[str], integers: frozenset[str], seed: bytes, attempt
             point[name] = 2 + h % (6 + 4 * attempt) if attempt % 2 == 0 else 15 + h % 17
             continue
         unit = Fraction(1 + h % 9972, 9973)
-        kind = _REGIONS[attempt % len(_REGIONS)]
+        kind = (attempt + h // 9973) % 6 if spread else _REGIONS[attempt % len(_REGIONS)]
         if kind == 0:
             point[name] = unit
         elif kind == 1:
@@ -287,6 +292,8 @@ def point_for(symbols: list[str], integers: frozenset[str], seed: bytes, attempt
             point[name] = 1 + 3 * unit
         elif kind == 3:
             point[name] = 3 + 17 * unit
+        elif kind == 5:
+            point[name] = -3 - 17 * unit
         else:
             point[name] = -2 * unit
     return point
@@ -308,10 +315,13 @@ def _numeric(
     agree = complex_agree = complex_differ = undefined = 0
     large = unsupported = False
     enough = 4
+    kinked = bool(symbols) and tries > 1 and (_has_kink(gold) or _has_kink(answer))
+    if kinked:
+        tries = enough = 14
     if stepping and symbols:
         tries = enough = STEP_TRIES
     for attempt in range(tries):
-        point = point_for(symbols, integers, seed, attempt)
+        point = point_for(symbols, integers, seed, attempt, spread=kinked)
         if stepping and symbols:
             # whole letters run through 1, 2, 3, ...; each further one at another pace
             for j, name in enumerate(s for s in symbols if s in integers):
@@ -345,7 +355,7 @@ def _numeric(
                 agree += 1
             else:
                 complex_agree += 1
-        if agree >= enough or (agree >= 3 and attempt >= 3 and not stepping):
+        if agree >= enough or (agree >= 3 and attempt >= 3 and not stepping and not kinked):
             break
     if unsupported:
         return None, "undecided"
@@ -362,6 +372,17 @@ def _numeric(
     if undefined == tries:
         return None, "undefined_value"
     return None, "over_limit" if large and not agree else "undecided"
+
+
+def _has_kink(node: Node) -> bool:
+    """Whether the expression changes its formula somewhere: |x|, max, sgn."""
+    stack = [node]
+    while stack:
+        n = stack.pop()
+        if n.op == "abs" or (n.op == "fn" and n.value in ("max", "min", "sgn")):
+            return True
+        stack.extend(n.args)
+    return False
 
 
 def _constants(gold: Node, answer: Node, names: frozenset[str], log_base: str) -> tuple[bool | None, str]:
