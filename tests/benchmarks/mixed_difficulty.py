@@ -70,7 +70,7 @@ def main() -> None:
     parser.add_argument("--targets", type=float, nargs="+", default=[0.9, 0.95, 0.99], help="held-out greedy accuracy")
     parser.add_argument("--ways", nargs="*", help="only these, by number from 0; plain is 0")
     parser.add_argument("--steps", type=int, default=60)
-    parser.add_argument("--each", type=int, default=40, help="questions of each kind")
+    parser.add_argument("--each", type=int, default=24, help="questions of each kind")
     given = parser.parse_args()
     common = [
         "--reward", "math", "--max-new-tokens", "40", "--eval-every", "2", "--eval-samples", "1",
