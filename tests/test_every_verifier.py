@@ -246,6 +246,7 @@ HOSTILE: Final[Mapping[str, Callable[[int], str]]] = {
         "1,", "1/", "1 + ", "-", "- x\n", "1. x\n", "#### ", "Answer: 1\n", "the answer is ", "的",
         "<tool_call>", '<tool_call>{"name": "f", "arguments": {}}</tool_call>', '{"a":', "<|im_end|>", "\\text{",
         "\\frac{1}{", "First, ", "def f(x):\n", "é\u0301", "a" * 30 + "!", "x=1;",
+        ": Then,", "\\boxed{\\,}", "- x\n    ```\n", "<answer>.</answer>",
     )
 }  # fmt: skip
 MIXED: Final = "".join(family(45_000) for family in HOSTILE.values())[:2_000_000]
