@@ -25,7 +25,7 @@ _ORDINALS: Final = (
     "Finally,", "Lastly,",
 )  # fmt: skip
 _HAN_ORDINALS: Final = ("首先", "其次", "然后", "接着", "最后")
-_SENTENCE: Final = re.compile(r"[^\n.!?。！？]{0,400}")  # bounded: `: Then,` over and over would cost its square
+_SENTENCE: Final = re.compile(r"[^\n.!?。！？]*")
 MAX_INDENT: Final = 8
 _INK: Final = re.compile(r"[^\W_]+")
 
@@ -37,9 +37,13 @@ def _step_texts(text: str) -> Iterator[str]:
     for word in _ORDINALS if text.isascii() else _ORDINALS + _HAN_ORDINALS:
         at = text.find(word)
         while at >= 0:
+            end = at + len(word)
             if _begins_sentence(text, at):
-                yield _SENTENCE.match(text, at + len(word)).group()  # type: ignore[union-attr]
-            at = text.find(word, at + len(word))
+                sentence = _SENTENCE.match(text, end)
+                assert sentence is not None
+                yield sentence.group()
+                end = sentence.end()  # `: Then,: Then,` over and over is one step, and would cost its square
+            at = text.find(word, end)
 
 
 def _begins_sentence(text: str, at: int) -> bool:
