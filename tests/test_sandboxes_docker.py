@@ -301,7 +301,7 @@ def test_an_engine_killed_in_mid_batch_is_an_error_and_the_pool_recovers() -> No
         pytest.skip("a second engine does not start on this machine")
 
     engine = start()
-    sandbox = DockerSandbox(workers=2, base_url=address)
+    sandbox = DockerSandbox(workers=2, base_url=address, packages=())
     try:
         build_image(base_url=address, packages=())
         assert sandbox.run(_print(0)).stdout == b"0\n"
