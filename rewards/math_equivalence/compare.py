@@ -23,6 +23,7 @@ from rewards.math_equivalence.entries import (
     MANY,
     Entries,
     binding,
+    chain_of,
     condition_of,
     constant_words,
     counted,
@@ -67,7 +68,7 @@ from rewards.math_equivalence.plusminus import expand, expand_all, has_pm
 from rewards.math_equivalence.readings import Reading, read, show, type_name
 from rewards.math_equivalence.realsets import NotReal, is_set, read_set, same_set
 from rewards.math_equivalence.tree import NUMERIC, ZERO, Decimal10, Node, Problem, exact_of
-from rewards.math_equivalence.wording import answers_yes_or_no, no_statement, ordinal, same_words, told_of
+from rewards.math_equivalence.wording import answers_yes_or_no, no_statement, ordinal, possible, same_words, told_of
 
 MAX_PAIRS: Final = 2_000
 """Most comparisons of elements for one pair of lists, beyond those that rough values tell apart."""
@@ -724,6 +725,14 @@ class _Comparison:
                 named = parse(told)  # "the expression is undefined"
                 if named == other:
                     return Decision(True, "equal_text")
+            if other.op == "const" and possible(words.value) == other.value:
+                return Decision(True, "equal_text")
+            if (
+                other.op == "tuple"
+                and words.value in ("origin", "the origin")
+                and all(exact_of(n) == 0 for n in other.args)
+            ):
+                return Decision(True, "equal_tuple")
             if other.op == "num" and ordinal(words.value) == other.value:
                 return Decision(True, "equal_text")
             letter = _letter(other) if other.value is not None and str(other.value).isupper() else None
@@ -1121,6 +1130,8 @@ class _Comparison:
                     renamed = substitute(renamed, mapping)
                     function = True
             if one[0].op == "tuple" and other[0].op == "tuple":
+                return self.many(g, a)
+            if "tuple" in (one[0].op, other[0].op) and (chain_of(g) is not None or chain_of(a) is not None):
                 return self.many(g, a)
             found = self.same(one[1], renamed)
             names = self.same_name(one[0], other[0])

@@ -55,6 +55,8 @@ def entries_of(node: Node) -> Entries | None:
     if op == "const" and node.value == "empty":
         return Entries((), is_set=True)
     if op == "rel" or op == "label":
+        if (chained := chain_of(node)) is not None:
+            return Entries((node.args[-1],) * len(chained), chained, family=True, named_values=True, loose=True)
         assigned = assignment(node)
         if assigned is None:
             if op == "rel" and node.value == ("in",) and node.args[0].op in ("sym", "tuple", "call"):
@@ -116,6 +118,14 @@ def entries_of(node: Node) -> Entries | None:
     ):
         return Entries((node,), loose=True)
     return None
+
+
+def chain_of(node: Node) -> tuple[Node, ...] | None:
+    """The names of `x = y = z = 0`: two letters or more with one value; None for anything else."""
+    names = node.args[:-1]
+    chained = len(names) > 1 and node.op == "rel" and set(node.value) == {"="}
+    letters = chained and all(n.op == "sym" for n in names) and len(set(names)) == len(names)
+    return names if letters and is_scalar(node.args[-1]) and node.args[-1].op != "sym" else None
 
 
 def renamed_build(node: Node, like: Node) -> Node:

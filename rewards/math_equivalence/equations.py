@@ -103,11 +103,14 @@ def is_name(node: Node) -> bool:
     if op == "ratio":
         return all(is_name(a) or _letters_product(a) for a in node.args)
     if op == "div":
-        return all(_letters_product(a) for a in node.args) or is_derivative(node)
+        letters = all(a.op == "sym" for a in node.args) and node.args[0] != node.args[1]
+        return letters or all(_letters_product(a) for a in node.args) or is_derivative(node)
     if op == "mul":
         first = node.args[0]
         if first.op == "sym" and first.value.startswith("complement"):
             return all(map(_letters_product, node.args[1:]))  # complement_U A
+        if all(a.op == "sym" and a.value.startswith(("vec:", "bold:")) for a in node.args):
+            return True  # a scalar product
         if first == Node("sym", (), "nabla"):
             return all(map(is_name, node.args[1:]))
         return _letters_product(node)

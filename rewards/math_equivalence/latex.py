@@ -236,6 +236,8 @@ class _Parser:
                 special = _phrase(words)
                 if special is not None and self.at_clause_end():
                     return special
+                if (bound := relation_of(words)) in ("<=", ">=") and self.toks[self.i].kind in ("n", "c", "o"):
+                    return Node("rel", (Node("sym", (), "_"), self.sum()), (bound,))  # at most 5
                 domain = domain_of(words)
                 if domain is not None and (special := self.bounded_domain(domain)) is not None:
                     return special
@@ -335,6 +337,8 @@ class _Parser:
         if start.text in ("max", "min", "Max", "Min", "MAX", "MIN", "sup", "inf"):
             pass
         elif start.text in _MEASURES and self.toks[j].kind == "o" and self.toks[j].text in ("(", "[", "\\{", "|("):
+            if self.toks[j + 2].text == ")" and len(self.toks[j + 1].text) == 1 and self.toks[j + 1].text.islower():
+                return None  # P(x) = x^2 is a polynomial
             j = self.closing(j)
             if j < 0 or not (self.toks[j].kind == "r" and self.toks[j].text in ("=", "≈")):
                 return None
@@ -511,6 +515,9 @@ class _Parser:
             after.kind == "r" and after.text in ("in", "!=", "<", ">", "<=", ">=", "⊂")
         ):
             return True
+        before = self.toks[self.i - 1]
+        if token.kind == "w" and len(token.text) == 1 and after.kind == "" and before.kind == "w":
+            return len(before.text) == 1  # for some real a, b
         return token.kind in ("w", "W") and after.kind in ("w", "W") and after.text.lower() in ("is", "are", "an", "a")
 
     # ---- relations
@@ -814,7 +821,7 @@ class _Parser:
                     break
                 if text.lower() in _COMPARING and self.toks[self.i + 1].text.lower() in ("than", "least", "most"):
                     break
-                if text in ("cis", "sin", "cos", "tan", "ln", "log"):
+                if text in _UPRIGHT_FUNCTIONS:
                     pending.append(self.factor())
                     continue
                 if _is_quantity(pending):
@@ -2316,6 +2323,8 @@ _ALIGNMENTS: Final = frozenset(
     ("equation", "align", "aligned", "alignedat", "gather", "gathered", "split", "math", "displaymath", "multline")
 )
 _SHORT_UNITS: Final = frozenset("sq ft lb oz yd mi cm mm km kg mg ml pm am".split())
+_UPRIGHT_FUNCTIONS: Final = FUNCTIONS - frozenset("min max sec arg th ch sh lcd det abs".split())
+"""Functions that are no words or units behind a number: `2\\operatorname{arctg} x`."""
 _COMPARING: Final = frozenset(("less", "greater", "more", "smaller", "larger", "at", "no", "not", "strictly"))
 _SIGNED: Final = frozenset(("positive", "negative", "nonnegative", "non-negative", "nonzero", "non-zero"))
 _REJECTED: Final = frozenset(("rejected", "reject", "extraneous", "discarded", "discard", "舍去", "舍"))

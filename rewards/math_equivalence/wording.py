@@ -12,7 +12,9 @@ MAX_WORDS: Final = 24
 """Longest wording that is looked at beyond word-for-word equality."""
 
 _DROPPED: Final = frozenset(
-    ("th st nd rd the a an of is are that it its in on to be s must angled there monotonically strictly").split()
+    (
+        "th st nd rd the a an of is are that it its in on to be s must angled there monotonically strictly segment"
+    ).split()
 )
 _SAME: Final = {
     "yes": "true", "no": "false", "correct": "true", "incorrect": "false", "diverges": "divergent",
@@ -30,6 +32,7 @@ _DEMANDED: Final = frozenset(
     ("will", "wins", "win", "won", "receives", "gets", "loses", "starts", "has", "can", "should")
 )
 """Verbs behind a name that was asked for: "Petya will receive the last token" answers "who"."""
+_WINS: Final = frozenset(("wins", "win", "won", "has a winning strategy"))
 _NEGATIONS: Final = frozenset(
     "not no never none neither nor cannot can't without except but isn't aren't doesn't don't won't non un".split()
 )
@@ -87,7 +90,7 @@ def same_words(gold: str, answer: str) -> bool:
         said = _complement(whole)
         if said and _complement(part) is None and said == _bare(part):
             return True
-    if a[: len(g)] == g and len(g) == 1 and (a[1:] in (["wins"], ["win"], ["won"]) or _compares(a[1:])):
+    if a[: len(g)] == g and len(g) == 1 and (" ".join(a[1:]) in _WINS or _compares(a[1:])):
         return True  # "Alice wins" to the question who wins
     subject = _core(a)
     return 0 < len(subject) <= 3 and any(
@@ -128,6 +131,14 @@ _ORDINALS: Final = {
         "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), 1
     )
 }
+
+
+def possible(text: str) -> str | None:
+    """What "it is not possible" answers to a question for yes or no; None for other words."""
+    bare = text.removeprefix("it is ").removeprefix("it's ").removeprefix("this is ")
+    if bare in ("not possible", "impossible", "cannot be done"):
+        return "false"
+    return "true" if bare == "possible" else None
 
 
 def ordinal(word: str) -> int | None:
