@@ -286,6 +286,7 @@ class Server:
         self.user_tasks = _tasks_of_this_user() if self.walls == "rlimits" else 0
         box.prepare("/tmp" if self.walls in ("namespaces", "container") else "")
         self._lay_descriptors()
+        self._limit_self()
         if self.walls != "rlimits":
             try:
                 self._wall_self()
@@ -311,6 +312,19 @@ class Server:
         with contextlib.suppress(OSError):
             if sys.platform == "linux":
                 self.descriptor_steps = {count: kernel.descriptor_steps(count) for count in range(4, 8)}
+
+    def _limit_self(self) -> None:
+        """The resource limits that are the same for every box: it has them from this process."""
+        values = {
+            "RLIMIT_CORE": 0,
+            "RLIMIT_MSGQUEUE": 0,
+            "RLIMIT_SIGPENDING": PENDING_SIGNALS,
+            "RLIMIT_STACK": STACK_BYTES,
+        }
+        for name, value in values.items():
+            kind = getattr(resource, name, None)
+            if kind is not None and not _refused_on_macos(kind):
+                resource.setrlimit(kind, _within(kind, value))
 
     def _wall_self(self) -> None:
         """What every box has from this process: privileges that cannot grow, and all of the seccomp filter that leaves
@@ -476,11 +490,7 @@ class Server:
             resource.RLIMIT_CPU: seconds,
             resource.RLIMIT_FSIZE: limits["disk_bytes"],
             resource.RLIMIT_NOFILE: limits["open_files"],
-            resource.RLIMIT_CORE: 0,
-            resource.RLIMIT_STACK: STACK_BYTES,
         }
-        if hasattr(resource, "RLIMIT_SIGPENDING"):
-            values[resource.RLIMIT_SIGPENDING] = PENDING_SIGNALS  # one count for all of a user's processes
         if message.get("address_space", True):
             values[resource.RLIMIT_AS] = self.address_base + limits["memory_bytes"] + ADDRESS_SLACK_BYTES
         if self.walls == "container":
@@ -488,16 +498,7 @@ class Server:
         elif self.walls == "rlimits" and self.user_tasks:
             # the kernel counts all that the user runs on this machine, the trainer's threads included
             values[resource.RLIMIT_NPROC] = self.user_tasks + limits["processes"]
-        if hasattr(resource, "RLIMIT_MSGQUEUE"):
-            values[resource.RLIMIT_MSGQUEUE] = 0
-        found = []
-        for kind, value in values.items():
-            hard = resource.getrlimit(kind)[1]  # a limit is never above the one already in force
-            value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-            if sys.platform == "darwin" and kind in (resource.RLIMIT_AS, resource.RLIMIT_STACK):
-                continue  # refused there
-            found.append((kind, (value, value)))
-        return found
+        return [(kind, _within(kind, value)) for kind, value in values.items() if not _refused_on_macos(kind)]
 
     # -- watching
 
@@ -840,6 +841,17 @@ def _to_the_front(descriptors: list[int]) -> None:
     high = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, 64) for descriptor in descriptors]
     for target, source in enumerate(high):
         os.dup2(source, target)
+
+
+def _within(kind: int, value: int) -> tuple[int, int]:
+    """A limit, soft and hard, that is never above the one already in force."""
+    hard = resource.getrlimit(kind)[1]
+    value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    return value, value
+
+
+def _refused_on_macos(kind: int) -> bool:
+    return sys.platform == "darwin" and kind in (resource.RLIMIT_AS, resource.RLIMIT_STACK)
 
 
 def _threads() -> int:
