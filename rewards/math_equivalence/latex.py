@@ -4,16 +4,20 @@
 stops early pays the first term of a sum for the whole (huggingface/Math-Verify#60, Qwen2.5-Math's parser).
 
 Each method's docstring is its grammar line. One regular expression cuts tokens; structure is never read by one.
+What a number may look like is in `numerals`, units are in `unit_grammar`, texts without a formula in `prose`, sets of
+numbers in words in `domains`.
 Brackets nested deeper than `_CHUNK_DEPTH` are read innermost first, so the Python stack stays shallow for any input.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Final, NoReturn
+from typing import Final
 
 from rewards.math_equivalence import tree
 from rewards.math_equivalence.domains import Domain, between, bounded, domain_of, relation_of
+from rewards.math_equivalence.numerals import Numerals
+from rewards.math_equivalence.prose import all_words, is_date, phrase, sentence, worded
 from rewards.math_equivalence.tokens import (
     END,
     ENDS,
@@ -29,37 +33,26 @@ from rewards.math_equivalence.tree import (
     INFTY,
     MAX_CHARS,
     MAX_DEPTH,
-    MAX_DIGITS,
     MAX_ELEMENTS,
     TWO,
-    Decimal10,
     Node,
     Problem,
     exact_of,
 )
-from rewards.math_equivalence.units import Unit, read_unit
+from rewards.math_equivalence.unit_grammar import UnitGrammar, quantity, unit_like
+from rewards.math_equivalence.units import read_unit
 from rewards.math_equivalence.vocabulary import (
-    ALL_REAL_PHRASES,
     AND_WORDS,
-    BASE_WORDS,
-    BOUNDS,
-    EMPTY_PHRASES,
-    FALSE_WORDS,
     FILLERS,
     FUNCTION_NAMES,
     FUNCTIONS,
-    HEDGES,
-    INFINITE_PHRASES,
     LABELS,
     NEGATIONS,
-    NUMBER_SET_PHRASES,
     OR_WORDS,
     QUALIFIERS,
     SCALES,
-    TRUE_WORDS,
-    UNDEFINED_PHRASES,
+    STOP_WORDS,
     label_name,
-    number_words,
 )
 
 MAX_LETTERS: Final = 64
@@ -70,48 +63,10 @@ _CHUNK_DEPTH: Final = 16
 _OPENERS: Final = {"(": ")", "[": "]", "{": "}", "\\{": "\\}", "⟨": "⟩", "⌊": "⌋", "⌈": "⌉", "|(": "|)"}
 
 
-class _Parser:
+class _Parser(Numerals, UnitGrammar):
     """Recursive descent with implicit products. `comma` says what `1,234` is: `thousands`, `list` or `decimal`."""
 
-    __slots__ = ("bars", "comma", "depth", "forgiven", "i", "integrals", "open", "toks", "unit_letters")
-
-    def __init__(self, toks: list[Token], comma: str, unit_letters: str = "") -> None:
-        self.unit_letters = unit_letters
-        self.forgiven = 0
-        self.depth = 0
-        self.toks = toks
-        # several ends, so that looking a few tokens ahead needs no bounds
-        self.toks.extend(ENDS)
-        self.i = 0
-        self.bars = 0
-        self.integrals = 0
-        self.open: list[str] = []
-        self.comma = comma
-
-    # ---- small helpers
-
-    def fail(self, why: str) -> NoReturn:
-        token = self.toks[self.i]
-        raise Problem("unreadable", f"{why} at {token.text!r}" if token.kind else f"{why} at the end")
-
-    def is_op(self, text: str) -> bool:
-        token = self.toks[self.i]
-        return token.kind == "o" and token.text == text
-
-    def take_op(self, text: str) -> bool:
-        token = self.toks[self.i]
-        if token.kind == "o" and token.text == text:
-            self.i += 1
-            return True
-        return False
-
-    def expect(self, text: str) -> None:
-        """A closing bracket; one missing at the very end is forgiven, as a person would."""
-        token = self.toks[self.i]
-        if token.kind == "o" and token.text == text:
-            self.i += 1
-        elif token.kind != "":
-            self.fail(f"expected {text!r}")
+    __slots__ = ()
 
     # ---- lists
 
@@ -233,7 +188,7 @@ class _Parser:
                 ):
                     self.i += 1
                     return Node("label", (self.clause(),), label_name(words))
-                special = _phrase(words)
+                special = phrase(words)
                 if special is not None and self.at_clause_end():
                     return special
                 if (bound := relation_of(words)) in ("<=", ">=") and self.toks[self.i].kind in ("n", "c", "o"):
@@ -405,14 +360,6 @@ class _Parser:
             equal = equal or (token.kind == "r" and token.text == "=")
             j += 1
         return lettered and equal
-
-    def at_clause_end(self) -> bool:
-        token = self.toks[self.i]
-        if token.kind in ("", ",", "q"):
-            return True
-        if token.kind == "o":
-            return token.text in (")", "}", "\\}", "]", ".", "!", "\\\\", "&")
-        return token.kind in ("w", "W") and token.text.lower() in (AND_WORDS | OR_WORDS)
 
     def product_of_two(self, token: Token) -> bool:
         """`at`, `mg`, `by` outside \\text, with no word beside it and mathematics on one side: a product"""
@@ -586,7 +533,7 @@ class _Parser:
                 start = self.i
                 words = self.words()
                 if words:
-                    special = _phrase(words)
+                    special = phrase(words)
                     if special is not None and self.at_clause_end():
                         sides.append(special)
                         signs.append(sign)
@@ -691,14 +638,6 @@ class _Parser:
             total = 0
         return Node("time", (), (60 * total + minutes, half in ("am", "pm"), hours, minutes))
 
-    def half_day(self) -> tuple[str, int]:
-        letters = ""
-        j = self.i
-        while (self.toks[j].kind in ("w", "W") and len(letters) < 2) or (self.toks[j].text == "." and letters):
-            letters += self.toks[j].text.lower().strip(".")
-            j += 1
-        return (letters, j) if letters in ("am", "pm") else ("", self.i)
-
     def setexpr(self) -> Node:
         """setexpr := sum (("∪"|"∩"|"\\") sum)*"""
         left = self.sum()
@@ -766,10 +705,10 @@ class _Parser:
             kind, text = token.kind, token.text
             if kind == "o" and (text == "*" or text == "/"):
                 following = self.toks[self.i + 1]
-                if text == "/" and following.kind in ("w", "W") and _unit_like(following) and _is_quantity(pending):
+                if text == "/" and following.kind in ("w", "W") and unit_like(following) and _is_quantity(pending):
                     unit = self.unit()
                     if unit is not None:
-                        pending = [_quantity(tree.mul(pending), unit)]
+                        pending = [quantity(tree.mul(pending), unit)]
                         continue
                 self.i += 1
                 sign = self.signs()
@@ -794,12 +733,12 @@ class _Parser:
             if kind == "s" and self.symbol_unit(token):
                 unit = self.unit()
                 if unit is not None:
-                    pending = [_quantity(tree.mul(pending), unit)]
+                    pending = [quantity(tree.mul(pending), unit)]
                     continue
             if kind == "c" and text == "frac" and self.toks[self.i + 2].kind == "W" and _is_quantity(pending):
                 unit = self.unit()
                 if unit is not None:
-                    pending = [_quantity(tree.mul(pending), unit)]
+                    pending = [quantity(tree.mul(pending), unit)]
                     continue
             if (
                 kind == "W"
@@ -815,9 +754,9 @@ class _Parser:
                 pending.append(self.factor())
                 continue
             if kind in ("w", "W") and (
-                kind == "W" or is_word(text) or _unit_like(token) or self.speed_ahead() or self.unit_letter(token)
+                kind == "W" or is_word(text) or unit_like(token) or self.speed_ahead() or self.unit_letter(token)
             ):
-                if token.text.lower() in _STOP_WORDS and not (text == "in" and self.inches_ahead()):
+                if token.text.lower() in STOP_WORDS and not (text == "in" and self.inches_ahead()):
                     break
                 if text.lower() in _COMPARING and self.toks[self.i + 1].text.lower() in ("than", "least", "most"):
                     break
@@ -827,7 +766,7 @@ class _Parser:
                 if _is_quantity(pending):
                     unit = self.unit()
                     if unit is not None:
-                        pending = [_quantity(tree.mul(pending), unit)]
+                        pending = [quantity(tree.mul(pending), unit)]
                         continue
                 if kind == "W" and len(text) > 1 and text.lower() not in FUNCTIONS and not _splits(text):
                     break
@@ -931,32 +870,6 @@ class _Parser:
             following.kind == "o" and following.text in ("∪", "∩", ")", ".", "}")
         )
 
-    def symbol_unit(self, token: Token) -> bool:
-        """`5\\Omega` at the end, `3\\mu m`: ohms and micrometres after a number"""
-        after = self.toks[self.i + 1]
-        if self.toks[self.i - 1].kind != "n":
-            return False
-        if token.text == "Omega":
-            return after.kind in ("", ",", "q")
-        return token.text == "mu" and after.text in ("m", "s", "g") and self.toks[self.i + 2].kind in ("", ",", "q")
-
-    def words_only_ahead(self) -> bool:
-        """A remark in brackets made of words: `15 (approximately)`"""
-        j = self.i + 1
-        first = self.toks[j]
-        if first.kind not in ("w", "W") or not is_word(first.text) or first.text.lower() in ("mod", "modulo"):
-            return False
-        while self.toks[j].kind in ("w", "W"):
-            if self.toks[j].text.lower() in HEDGES:
-                return False
-            j += 1
-        return self.toks[j].text == ")"
-
-    def inches_ahead(self) -> bool:
-        """`6\\text{ in}`: "in" at the end or before a power is a unit, not a relation"""
-        after = self.toks[self.i + 1]
-        return after.kind in ("", ",", "q", "n") or after.text in ("^", "}", ")", ".")
-
     def relation_ahead(self) -> bool:
         """A remark in brackets that holds a relation: a condition, not a factor"""
         depth = 0
@@ -971,154 +884,6 @@ class _Parser:
             elif token.kind == "r" and depth == 1:
                 return True
         return False
-
-    def unit(self) -> Unit | None:
-        """unit := word (word | "/" | "per" | "^" NUM | "*")*, up to a separator, a relation or the end"""
-        start = self.i
-        parts: list[str] = []
-        while True:
-            token = self.toks[self.i]
-            kind, text = token.kind, token.text
-            if kind in ("w", "W"):
-                low = text.lower()
-                if low in AND_WORDS or low in OR_WORDS:
-                    following = self.toks[self.i + 1]
-                    if following.kind not in ("w", "W") or not parts or self.number_follows(self.i + 1):
-                        break
-                elif (low in _STOP_WORDS or low in QUALIFIERS) and (parts or low != "in") and low != "squared":
-                    break
-                elif kind == "w" and text in ("x", "y", "z") and parts:
-                    break  # 12\\text{ cm}x is no length
-                parts.append(text)
-                self.i += 1
-            elif kind == "s" and text == "Omega":
-                parts.append(parts.pop() + "ohm" if parts and parts[-1] in ("k", "M") else "ohm")
-                self.i += 1
-            elif kind == "s" and text == "mu" and self.toks[self.i + 1].text in ("m", "s", "g"):
-                parts.append("u" + self.toks[self.i + 1].text)
-                self.i += 2
-            elif kind == "o" and text == "/" and self.toks[self.i + 1].kind in ("w", "W", "n"):
-                parts.append("/")
-                self.i += 1
-            elif kind == "c" and text == "frac" and (fraction := self.unit_fraction()) is not None:
-                parts.extend(fraction)
-            elif kind == "o" and text == "^":
-                exponent = self.unit_exponent()
-                if exponent is None:
-                    break
-                parts.append("^" + exponent)
-            elif kind == "n" and parts and text in ("2", "3", "-1", "-2") and token.space == 0:
-                parts.append("^" + text)
-                self.i += 1
-            elif (kind == "o" and text == "*" and self.toks[self.i + 1].kind in ("w", "W")) or (
-                kind == "o" and text == "." and self.toks[self.i + 1].kind in ("w", "W")
-            ):
-                self.i += 1
-            elif kind == "o" and text in ("-", "'") and parts and self.toks[self.i + 1].kind in ("w", "W"):
-                parts.append(text)
-                self.i += 1
-            elif kind == "o" and text == "(" and parts and self.word_group():
-                continue
-            elif kind == "o" and text in ("square",):
-                parts.append("square")
-                self.i += 1
-            else:
-                break
-        if not parts or parts == ["/"]:
-            self.i = start
-            return None
-        unit = read_unit(parts)
-        if unit is None:
-            self.i = start
-        return unit
-
-    def unit_fraction(self) -> list[str] | None:
-        """`\\frac{\\text{m}}{\\text{s}^2}` as a unit"""
-        start = self.i
-        self.i += 1
-        sides: list[list[str]] = []
-        for _ in range(2):
-            if not self.take_op("{"):
-                break
-            side: list[str] = []
-            while True:
-                token = self.toks[self.i]
-                if token.kind == "W":
-                    side.append(token.text)
-                    self.i += 1
-                elif token.kind == "o" and token.text == "^" and (exponent := self.unit_exponent()) is not None:
-                    side.append("^" + exponent)
-                else:
-                    break
-            if not side or not self.take_op("}"):
-                break
-            sides.append(side)
-        if len(sides) == 2:
-            return [*sides[0], "/", *sides[1]]
-        self.i = start
-        return None
-
-    def unit_letter(self, token: Token) -> bool:
-        """`3 m`, `2 m^2` without \\text: only when asked for, since `3m` may be a product"""
-        if not self.unit_letters or token.text not in ("m", "s", "g", "h", "L", "l", "N", "J", "W", "V", "A"):
-            return False
-        if self.unit_letters == "spaced" and token.space != 2:
-            return False
-        after = self.toks[self.i + 1]
-        return self.toks[self.i - 1].kind == "n" and (after.kind in ("", ",") or after.text in ("^", "/", ".", ")"))
-
-    def speed_ahead(self) -> bool:
-        """`m/s`, `km/h` after a number, without \\text"""
-        unit, slash, per = self.toks[self.i : self.i + 3]
-        return (
-            slash.kind == "o"
-            and slash.text == "/"
-            and unit.text in ("m", "km", "cm", "ft", "mi", "g", "kg", "L", "J", "W", "N")
-            and per.kind == "w"
-            and per.text in ("s", "h", "hr", "min", "sec", "m", "cm", "kg", "mol", "K", "L", "mL")
-            and self.toks[self.i - 1].kind == "n"
-            and self.toks[self.i + 3].text in ("", "^", "}", ",", ")", ".")
-        )
-
-    def after_number(self) -> bool:
-        return self.toks[self.i - 1].kind in ("n", "N") or self.toks[self.i - 1].text == "}"
-
-    def number_follows(self, j: int) -> bool:
-        while self.toks[j].kind in ("w", "W"):
-            j += 1
-        return self.toks[j].kind == "n"
-
-    def word_group(self) -> bool:
-        """A remark in brackets made of words only is passed over."""
-        j = self.i + 1
-        while self.toks[j].kind in ("w", "W"):
-            if self.toks[j].text.lower() in HEDGES:
-                return False  # C (maybe D)
-            j += 1
-        if j > self.i + 1 and self.toks[j].text == ")":
-            self.i = j + 1
-            return True
-        return False
-
-    def unit_exponent(self) -> str | None:
-        j = self.i + 1
-        text = ""
-        braced = self.toks[j].text == "{"
-        if braced:
-            j += 1
-        if self.toks[j].kind == "o" and self.toks[j].text == "-":
-            text = "-"
-            j += 1
-        if self.toks[j].kind != "n" or not self.toks[j].text.isdigit() or len(self.toks[j].text) > 2:
-            return None
-        text += self.toks[j].text
-        j += 1
-        if braced:
-            if self.toks[j].text != "}":
-                return None
-            j += 1
-        self.i = j
-        return text
 
     # ---- factors
 
@@ -1246,7 +1011,7 @@ class _Parser:
             self.i += 1
             unit = read_unit(["deg" + token.text])
             if unit is not None:
-                return _quantity(node, unit)
+                return quantity(node, unit)
         return Node("deg", (node,))
 
     def subscript(self, node: Node) -> Node:
@@ -1274,53 +1039,9 @@ class _Parser:
             return Node("opaque", (node,), f"_{name}")
         self.fail("a subscript here")
 
-    def base_of(self) -> int | None:
-        name = self.script_text().lower().strip("()").removeprefix("base").strip("()- ")
-        if name.isdigit() and len(name) < 4:
-            return int(name)
-        return BASE_WORDS.get(name)
-
     def domain_sign(self) -> str:
         text = self.script_text().replace(" ", "")
         return {"+": "+", ">0": "+", "-": "-", "<0": "-", ">=0": "0+", "<=0": "0-", "0": "0", "!=0": "*"}.get(text, "?")
-
-    def script_text(self) -> str:
-        """The text of a subscript, as part of a name: `x_{n+1}` is named `x_n+1`."""
-        token = self.toks[self.i]
-        if token.kind == "o" and token.text == "{":
-            depth = 0
-            parts: list[str] = []
-            while True:
-                token = self.toks[self.i]
-                if token.kind == "":
-                    break
-                self.i += 1
-                if token.kind == "o" and token.text == "{":
-                    depth += 1
-                elif token.kind == "o" and token.text == "}":
-                    depth -= 1
-                    if depth == 0:
-                        break
-                else:
-                    parts.append(token.text)
-            return "".join(parts)
-        if token.kind == "":
-            self.fail("nothing under the subscript")
-        if token.kind == "n" and len(token.text) > 1 and token.text.isdigit():
-            # x_12 is x_{12} to a person who forgot the braces
-            self.i += 1
-            return token.text
-        self.i += 1
-        if token.kind == "w" and len(token.text) > 1:
-            self.split_word(token, self.i - 1, 1)
-            return token.text[0]
-        return token.text
-
-    def split_word(self, token: Token, at: int, size: int) -> None:
-        """Leaves the rest of a run of letters as the next token."""
-        rest = Token("w", token.text[size:], 0)
-        self.toks[at] = Token("w", token.text[:size], token.space)
-        self.toks.insert(at + 1, rest)
 
     def argument(self, *, script: bool = False) -> Node:
         """argument := "{" sum "}" | one digit or letter | command with its own arguments"""
@@ -1451,7 +1172,7 @@ class _Parser:
         if len(text) == 1 and text.isascii():
             return self.named(text)
         if self.at_clause_end():
-            special = _phrase([low])
+            special = phrase([low])
             return special if special is not None else Node("text", (), low)
         raise _Prose
 
@@ -1470,275 +1191,6 @@ class _Parser:
             self.i += 1
             amount = tree.mul([amount, Node("num", (), SCALES[scale.text.lower()])])
         return Node("money", (amount,), token.text)
-
-    def number(self) -> Node:
-        """number := digits with thousands separators, a decimal point or comma, repeating digits, an exponent"""
-        token = self.toks[self.i]
-        text = token.text
-        self.i += 1
-        if len(text) > MAX_DIGITS:
-            raise Problem("over_limit", f"a number of more than {MAX_DIGITS} digits")
-        following = self.toks[self.i]
-        fkind = following.kind
-        if text.isdigit():
-            if fkind in ("w", "W") and following.space < 2 and following.text.lower() in ("st", "nd", "rd", "th"):
-                self.i += 1  # an ordinal
-                return Node("num", (), int(text))
-            if (fkind == "o" and following.text == "_") or (
-                fkind == "w" and following.space == 0 and self.digits_of_a_base()
-            ):
-                return self.based(text)
-            if fkind in ("w", "W", "o") and following.space and (base := self.base_in_words()) is not None:
-                return Node("base", (), (text, base))
-            if (fkind in (",", "n", "o") or following.space) and (joined := self.grouped(text, following)) is not None:
-                return joined
-            if fkind == "o" and following.text == "." and following.space == 0:
-                repeating = self.repeating(text, "")
-                if repeating is not None:
-                    return repeating
-            return Node("num", (), int(text))
-        if "e" in text or "E" in text:
-            return _scientific(text)
-        if text.count(".") > 1:
-            groups = text.split(".")
-            if len(groups[0]) <= 3 and all(len(g) == 3 for g in groups[1:]):
-                whole = "".join(groups)
-                after = self.toks[self.i + 1]
-                if (
-                    fkind == ","
-                    and following.text == ","
-                    and after.kind == "n"
-                    and after.space == 0
-                    and after.text.isdigit()
-                ):
-                    self.i += 2  # 1.234.567,89
-                    return _decimal(whole, after.text)
-                return Node("num", (), int(whole))
-            self.i -= 1
-            self.fail("a number with several points")
-        whole, _, digits = text.partition(".")
-        if fkind in ("w", "W") and len(digits) == 2 and 0 < len(whole) < 3 and self.half_day()[0]:
-            half, self.i = self.half_day()  # 4.30 p.m.
-            hours, minutes = int(whole), int(digits)
-            if hours <= 12 and minutes < 60:
-                return Node("time", (), (60 * (hours % 12 + 12 * (half == "pm")) + minutes, True, hours, minutes))
-        if fkind == "," and following.text == "," and len(digits) == 3 and 0 < len(whole) <= 3:
-            after = self.toks[self.i + 1]
-            if (
-                after.kind == "n"
-                and after.space == 0
-                and following.space == 0
-                and after.text.isdigit()
-                and len(after.text) <= 2
-            ):
-                self.i += 2  # 1.000,50
-                return _decimal(whole + digits, after.text)
-        if (fkind == "c" and following.text in ("overline", "bar", "dot")) or (fkind == "o" and following.text == "("):
-            repeating = self.repeating(whole or "0", digits)
-            if repeating is not None:
-                return repeating
-        if fkind == "D" and self.toks[self.i + 1].kind in ("", ","):
-            self.i += 1  # 1.41...
-            shown = _repeats(digits)
-            if shown is not None:
-                start, block = shown
-                period = Fraction(int(block), 10**start * (10 ** len(block) - 1))
-                return Node("num", (), _whole(Fraction(int((whole or "0") + digits[:start]), 10**start) + period))
-        if (
-            fkind == "n"
-            and following.space == 1
-            and len(following.text) == 3
-            and len(digits) % 3 == 0
-            and following.text.isdigit()
-        ):
-            while (t := self.toks[self.i]).kind == "n" and t.space == 1 and t.text.isdigit() and len(t.text) <= 3:
-                digits += t.text  # 3.141\,592\,653
-                self.i += 1
-        return _decimal(whole or "0", digits)
-
-    def base_in_words(self) -> int | None:
-        """base := "base" NUM | "(" "base" NUM ")", behind digits"""
-        j = self.i + self.is_op("(")
-        word, base = self.toks[j], self.toks[j + 1]
-        if word.kind not in ("w", "W") or word.text.lower() != "base" or base.kind not in ("n", "w", "W"):
-            return None
-        number = int(base.text) if base.text.isdigit() and len(base.text) < 3 else BASE_WORDS.get(base.text.lower(), 0)
-        if not 2 <= number <= 36 or (j > self.i and self.toks[j + 2].text != ")"):
-            return None
-        self.i = j + 2 + (j > self.i)
-        return number
-
-    def digits_of_a_base(self) -> bool:
-        """`2A_{16}`: capital letters A-F tight after digits, up to a subscript"""
-        j = self.i
-        while (t := self.toks[j]).kind in ("w", "n") and t.space == 0 and all(c in "0123456789ABCDEF" for c in t.text):
-            j += 1
-        base = self.toks[j + 2 if self.toks[j + 1].text == "{" else j + 1].text
-        return j > self.i and self.toks[j].text == "_" and (base in ("16", "12", "11", "13", "14", "15", "hex"))
-
-    def based(self, digits: str) -> Node:
-        """based := digits "_" base"""
-        while (t := self.toks[self.i]).kind in ("w", "n"):
-            digits += t.text
-            self.i += 1
-        self.i += 1
-        base = self.base_of()
-        if base is None or not 2 <= base <= 36:
-            self.fail("a subscript on a number that is no base")
-        return Node("base", (), (digits.upper(), base))
-
-    def repeating(self, whole: str, digits: str) -> Node | None:
-        """repeating := "0." digits? ("\\overline" "{" digits "}" | "(" digits ")")"""
-        j = self.i
-        if self.toks[j].text == ".":
-            j += 1
-        opener = self.toks[j]
-        if opener.kind == "c" and opener.text == "dot":
-            return self.dotted(whole, digits, j)
-        if opener.kind == "c" and opener.text in ("overline", "bar"):
-            j += 1
-            if self.toks[j].text == "{":
-                closer = "}"
-            elif self.toks[j].kind == "n":
-                closer = ""
-                j -= 1
-            else:
-                return None
-        elif opener.kind == "o" and opener.text == "(" and opener.space == 0 and digits + self.toks[j - 1].text:
-            closer = ")"
-            if self.toks[j - 1].text != "." and not digits:
-                return None
-        else:
-            return None
-        block = self.toks[j + 1]
-        if block.kind != "n" or not block.text.isdigit() or len(block.text) > 200:
-            return None
-        end = j + 2
-        if closer:
-            if self.toks[end].text != closer:
-                return None
-            end += 1
-        if len(whole) + len(digits) > MAX_DIGITS:
-            return None
-        self.i = end
-        period = Fraction(int(block.text), 10 ** len(digits) * (10 ** len(block.text) - 1))
-        start = Fraction(int(whole + digits), 10 ** len(digits))
-        return Node("num", (), _whole(start + period))
-
-    def dotted(self, whole: str, digits: str, j: int) -> Node | None:
-        """repeating := "0." digits? "\\dot" digit (digits? "\\dot" digit)? : dots over the ends of the period"""
-        block = ""
-        dots = 0
-        while True:
-            token = self.toks[j]
-            if token.kind == "c" and token.text == "dot" and dots < 2:
-                dots += 1
-                j += 1
-                braced = self.toks[j].text == "{"
-                j += braced
-                if self.toks[j].kind != "n" or len(self.toks[j].text) != 1:
-                    return None
-                block += self.toks[j].text
-                j += 1 + braced
-            elif token.kind == "n" and dots == 1 and token.text.isdigit() and self.toks[j + 1].text == "dot":
-                block += token.text
-                j += 1
-            else:
-                break
-        if not block or len(block) > 200 or len(whole) + len(digits) > MAX_DIGITS:
-            return None
-        self.i = j
-        period = Fraction(int(block), 10 ** len(digits) * (10 ** len(block) - 1))
-        return Node("num", (), _whole(Fraction(int(whole + digits), 10 ** len(digits)) + period))
-
-    def grouped(self, text: str, following: Token) -> Node | None:
-        """grouped := 1-3 digits (separator 3 digits)+ ; the separator is the same throughout"""
-        if len(text) > 3:
-            if following.text == "," and following.kind == "," and self.comma == "decimal":
-                return self.decimal_comma(text)
-            return self.braced_comma(text, following)
-        separator = self.group_separator(self.i)
-        if separator is None:
-            return None
-        name, size = separator
-        if name == "{,}":
-            # {,} is a comma inside one number: thousands before three digits, decimal otherwise
-            after = self.toks[self.i + size]
-            if len(after.text.partition(".")[0]) != 3:
-                return self.braced_comma(text, following)
-        if name == ",":
-            if self.comma == "decimal":
-                return self.decimal_comma(text)
-            if self.comma == "list":
-                return None
-            if text == "0" and len(self.toks[self.i + size].text) == 3 and self.toks[self.i + size + 1].kind != ",":
-                return self.decimal_comma(text)  # 0,125
-        digits = text
-        j = self.i
-        while True:
-            separator = self.group_separator(j)
-            if separator is None or separator[0] != name:
-                break
-            after = self.toks[j + separator[1]]
-            body = after.text.partition(".")[0]
-            if len(body) != 3 or (name == " " and after.space != 2) or len(digits) > MAX_DIGITS:
-                break
-            digits += after.text
-            j += separator[1] + 1
-            if "." in after.text:
-                break
-        if digits == text or digits.count(".") > 1 or "e" in digits.lower():
-            return None
-        if name == " " and not self.space_groups(text, j):
-            return None
-        self.i = j
-        whole, point, decimals = digits.partition(".")
-        if point:
-            return _decimal(whole, decimals)
-        return Node("num", (), int(whole))
-
-    def space_groups(self, text: str, j: int) -> bool:
-        """`9 500` is one number; `2 100/3`, and `1 234 5`, are not"""
-        after = self.toks[j]
-        if after.kind == "n" or text == "0":
-            return False
-        return not (after.kind == "o" and after.text == "/")
-
-    def group_separator(self, j: int) -> tuple[str, int] | None:
-        """What stands between two groups of digits at `j`, and how many tokens it takes."""
-        token = self.toks[j]
-        if token.kind == ",":
-            if token.text != "," or token.space == 2:
-                return None
-            after = self.toks[j + 1]
-            if after.kind != "n" or after.space == 2:
-                return None
-            return (",", 1)
-        if token.kind == "o":
-            if token.text == "{" and self.toks[j + 1].kind == "," and self.toks[j + 2].text == "}":
-                return ("{,}", 3) if self.toks[j + 3].kind == "n" else None
-            if token.text == "'" and token.space == 0:
-                after = self.toks[j + 1]
-                return ("'", 1) if after.kind == "n" and after.space == 0 and len(after.text) == 3 else None
-            return None
-        if token.kind == "n" and token.space:
-            return ("thin" if token.space == 1 else " ", 0)
-        return None
-
-    def braced_comma(self, text: str, following: Token) -> Node | None:
-        if following.kind == "o" and following.text == "{" and self.toks[self.i + 1].kind == ",":
-            after = self.toks[self.i + 3]
-            if self.toks[self.i + 2].text == "}" and after.kind == "n" and after.text.isdigit() and after.space == 0:
-                self.i += 4
-                return _decimal(text, after.text)
-        return None
-
-    def decimal_comma(self, text: str) -> Node | None:
-        after = self.toks[self.i + 1]
-        if after.kind == "n" and after.text.isdigit() and after.space == 0 and self.toks[self.i].space == 0:
-            self.i += 2
-            return _decimal(text, after.text)
-        return None
 
     def letters(self, token: Token) -> Node:
         """letters := function name | constant | word | product of single letters, left to right"""
@@ -1765,7 +1217,7 @@ class _Parser:
                 self.fail("no answer")
             start = self.i
             words = self.words()
-            special = _phrase(words)
+            special = phrase(words)
             if special is not None and self.at_clause_end():
                 return special
             self.i = start
@@ -2317,7 +1769,6 @@ _NO_FACTORS: Final = frozenset(
     {"rel", "where", "text", "list", "choice", "cong", "label", "tuple", "bracket", "set", "interval", "build", "time"}
 )
 _SETLIKE: Final = frozenset({"set", "interval", "union", "inter", "minus", "build", "numset"})
-_STOP_WORDS: Final = AND_WORDS | OR_WORDS | QUALIFIERS | {"to", "mod", "modulo", "is", "are", "equals", "in"}
 _ACCENTS: Final = {"overrightarrow": "vec", "widehat": "hat", "overline": "bar", "widetilde": "tilde"}
 _ALIGNMENTS: Final = frozenset(
     ("equation", "align", "aligned", "alignedat", "gather", "gathered", "split", "math", "displaymath", "multline")
@@ -2356,54 +1807,6 @@ def _signed(sign: str, node: Node) -> Node:
     if sign == "-":
         return tree.neg(node)
     return Node("pm" if sign == "±" else "mp", (node,))
-
-
-def _whole(value: Fraction) -> int | Fraction:
-    return value.numerator if value.denominator == 1 else value
-
-
-def _decimal(whole: str, digits: str) -> Node:
-    if len(whole) + len(digits) > MAX_DIGITS:
-        raise Problem("over_limit", f"a number of more than {MAX_DIGITS} digits")
-    if not digits:
-        return Node("num", (), int(whole))
-    return Node("dec", (), Decimal10(Fraction(int(whole + digits), 10 ** len(digits)), len(digits)))
-
-
-def _repeats(digits: str) -> tuple[int, str] | None:
-    """Where the period of `0.1666...` begins, and the period; None for `3.14159...`, whose digits show none.
-
-    A period of one digit must stand there three times unless it stands alone (0.33...), a longer one twice.
-    """
-    size = len(digits)
-    if not 2 <= size <= 60:
-        return None
-    for start in range(min(size, 6)):
-        for length in range(1, (size - start) // 2 + 1):
-            times = (size - start) // length
-            block = digits[start : start + length]
-            if (length > 1 or times > 2 or start == 0) and all(
-                digits[j] == block[(j - start) % length] for j in range(start, size)
-            ):
-                return start, block
-    return None
-
-
-def _scientific(text: str) -> Node:
-    mantissa, _, exponent = text.lower().partition("e")
-    if len(exponent) > 12:
-        raise Problem("over_limit", "an exponent of more than 12 digits")
-    power = int(exponent)
-    whole, _, digits = mantissa.partition(".")
-    base = _decimal(whole or "0", digits)
-    if abs(power) > MAX_DIGITS:
-        return Node("mul", (base, Node("pow", (Node("num", (), 10), Node("num", (), power)))))
-    value = exact_of(base)
-    assert value is not None
-    scaled = Fraction(value) * Fraction(10) ** power
-    if scaled.denominator == 1 and len(digits) <= power:
-        return Node("num", (), int(scaled))
-    return Node("dec", (), Decimal10(scaled, max(len(digits) - power, 0)))
 
 
 def _compound(first: Node, second: Node) -> Node | None:
@@ -2445,37 +1848,6 @@ def _congruence(node: Node, modulus: Node) -> Node:
     return Node("cong", (node, modulus))
 
 
-def _phrase(words: list[str]) -> Node | None:
-    """The constant that a few words stand for."""
-    text = " ".join(words)
-    if text in EMPTY_PHRASES:
-        return Node("const", (), "empty")
-    if text in UNDEFINED_PHRASES:
-        return Node("const", (), "undefined")
-    if text in INFINITE_PHRASES:
-        return INFTY
-    if text in ("negative infinity", "minus infinity"):
-        return tree.MINUS_INFTY
-    if text in ALL_REAL_PHRASES:
-        return Node("numset", (), "R")
-    if text in NUMBER_SET_PHRASES:
-        return Node("numset", (), NUMBER_SET_PHRASES[text])
-    if text in TRUE_WORDS:
-        return Node("const", (), "true")
-    if text in FALSE_WORDS:
-        return Node("const", (), "false")
-    value = number_words(words)
-    if value is not None:
-        return Node("num", (), _whole(Fraction(*value)))
-    for size in range(len(words) - 1, max(len(words) - 5, 0), -1):
-        value = number_words(words[:size])
-        if value is not None and words[0] not in ("half", "quarter", "a", "an"):
-            unit = read_unit(words[size:])
-            if unit is not None:
-                return _quantity(Node("num", (), _whole(Fraction(*value))), unit)
-    return None
-
-
 def _primed(node: Node) -> Node:
     if node.op == "sym":
         return Node("sym", (), node.value + "'")
@@ -2507,10 +1879,6 @@ def _is_quantity(pending: list[Node]) -> bool:
     )
 
 
-def _unit_like(token: Token) -> bool:
-    return read_unit([token.text], plain=True) is not None if token.kind == "w" else True
-
-
 def _splits(text: str) -> bool:
     """An upright run that is no unit but a product, as \\mathrm{ABC}."""
     return text.isupper() and len(text) <= 4
@@ -2522,16 +1890,6 @@ def _has_function(text: str) -> bool:
         low[i:].startswith(("sin", "cos", "tan", "log", "ln", "sqrt", "exp", "cot", "sec", "csc"))
         for i in range(len(low))
     )
-
-
-def _quantity(node: Node, unit: Unit) -> Node:
-    if unit.kind == "percent":
-        return Node("pct", (node,))
-    if unit.kind == "degree":
-        return Node("deg", (node,))
-    if unit.kind == "money":
-        return Node("money", (node,), unit.text)
-    return Node("qty", (node,), unit)
 
 
 def _is_end(low: Node, high: Node) -> bool:
@@ -2681,69 +2039,6 @@ def _too_deep(node: Node) -> bool:
     return True
 
 
-def _sentence(toks: list[Token]) -> Node:
-    """A sentence: its words, and the numbers in it."""
-    words: list[str] = []
-    numbers: list[Node] = []
-    code = toks[0].text == "-" and toks[0].kind == "o" and toks[1].kind == "W" and toks[1].space < 2
-    for j, token in enumerate(toks):
-        code = code or token.kind in ("s", "b", "k", "f")
-        if token.kind in ("w", "W", "s", "b", "k", "f"):
-            words.append(token.text.lower().removeprefix("numset:"))
-        elif token.kind == "n":
-            words.append(token.text)
-            code = code or (j > 0 and token.space == 0 and toks[j - 1].kind in ("w", "W"))  # five5
-            value = _reparse([token], "list")
-            if value is not None:
-                minus = j > 0 and toks[j - 1].text == "-" and (j == 1 or toks[j - 1].space or toks[j - 2].kind != "n")
-                numbers.append(tree.neg(value) if minus else value)
-        elif token.kind in ("r", "m", "%") or (
-            token.kind == "o" and token.text not in (".", "!", "?", "{", "}", "'", ":")
-        ):
-            words.append(token.text)
-            code = code or token.kind == "r" or token.text not in ("$", "%", "-", "*")
-        elif token.kind not in (",", "q", "o"):
-            code = True
-    negated = code or any(
-        w in NEGATIONS or w in OR_WORDS or (w in BOUNDS and not _extreme(words, j)) for j, w in enumerate(words)
-    )
-    return Node("text", () if negated else tuple(numbers[:8]), " ".join(words))
-
-
-def _extreme(words: list[str], at: int) -> bool:
-    """`the maximum value is`, `the least number is` name an extreme; `at least`, `a maximum of` are bounds."""
-    return (
-        words[at] in ("maximum", "minimum", "least", "most")
-        and words[max(at - 1, 0)] != "at"
-        and words[at + 1 : at + 2] != ["of"]
-        and words[at + 1 : at + 2] != []
-        and words[at + 1].isalpha()
-    )
-
-
-def _all_words(toks: list[Token]) -> bool:
-    """Whether the text has no mathematics at all: words, marks, and at least one real word."""
-    real = False
-    for token in toks:
-        if token.kind == "w":
-            joins = token.text.lower() in AND_WORDS or token.text.lower() in OR_WORDS
-            real = real or (is_word(token.text) and not joins) or (len(token.text) >= 3 and token.text.isupper())
-            if (
-                len(token.text) > 1
-                and not is_word(token.text)
-                and (token.text in PLAIN_CONSTS or token.text.lower() in FUNCTIONS)
-            ):
-                return False
-        elif token.kind == "W":
-            joins = token.text.lower() in AND_WORDS or token.text.lower() in OR_WORDS
-            real = real or (len(token.text) > 1 and not joins) or not token.text.isascii()
-        elif token.kind == "," or (token.kind == "o" and token.text in (".", "!", "?", "'", ":", "-", "{", "}")):
-            continue
-        else:
-            return False
-    return real
-
-
 def _option(toks: list[Token], comma: str) -> Node | None:
     """option := "(" LETTER ")" content? | LETTER (")"|"."|":") content? ; content may be words or mathematics"""
     first = toks[0]
@@ -2806,37 +2101,18 @@ def _option(toks: list[Token], comma: str) -> Node | None:
     try:
         content = _read(list(rest), comma)
     except (Problem, _Prose):
-        content = _sentence(rest)
+        content = sentence(rest)
     return Node("choice", (content,), letter.text.upper())
 
 
-_MONTHS: Final = frozenset(
-    "january february march april may june july august september october november december".split()
-)
-
-
-def _is_date(toks: list[Token]) -> bool:
-    """`July 4`, `4th of July`, `May 3, 2024`: a month and numbers, nothing else."""
-    months = 0
-    for t in toks:
-        if t.kind in ("w", "W"):
-            if t.text.lower() in _MONTHS and t.text[0].isupper():
-                months += 1
-            elif t.text.lower() not in ("st", "nd", "rd", "th", "of", "the"):
-                return False
-        elif not (t.kind == "," or (t.kind == "n" and t.text.isdigit()) or t.text in (".", "{", "}", "^")):
-            return False
-    return months == 1 and len(toks) > 1
-
-
 def _read(toks: list[Token], comma: str, unit_letters: str = "") -> Node:
-    if len(toks) < 12 and _is_date(toks):
+    if len(toks) < 12 and is_date(toks):
         return Node("text", (), " ".join(t.text.lower() for t in toks if t.kind in ("w", "W", "n")))
-    if _all_words(toks):
+    if all_words(toks):
         words = [t.text.lower() for t in toks if t.kind in ("w", "W")]
         if any(t.text == "'" for t in toks):
             words = " ".join(words).replace("doesn t", "doesn't").split()
-        special = _phrase(words)
+        special = phrase(words)
         if toks[0].kind == "o" and toks[0].text == "-":
             if toks[1].space < 2 and special is None:
                 raise Problem("unreadable", "a minus sign before words")
@@ -2862,18 +2138,13 @@ def _read(toks: list[Token], comma: str, unit_letters: str = "") -> Node:
     except _Prose:
         while toks and toks[-1] is END:
             toks.pop()
-        return _sentence(toks)
+        return sentence(toks)
     except Problem as problem:
         while toks and toks[-1] is END:
             toks.pop()
-        if problem.code == "over_limit" or not _worded(toks):
+        if problem.code == "over_limit" or not worded(toks):
             raise
-        return Node("text", (), _sentence(toks).value)  # words around formulas: equal to the same words only
-
-
-def _worded(toks: list[Token]) -> bool:
-    """Whether a text that is no formula is prose: at least two real words."""
-    return sum(1 for t in toks if t.kind in ("w", "W") and (len(t.text) > 2 or t.text == "is") and is_word(t.text)) > 1
+        return Node("text", (), sentence(toks).value)  # words around formulas: equal to the same words only
 
 
 def _spaced_numbers(toks: list[Token]) -> Node | None:

@@ -171,6 +171,8 @@ SUBSCRIPTS: Final = {ord(a): b for a, b in zip("₀₁₂₃₄₅₆₇₈₉�
 AND_WORDS: Final = _words("and y und et и 和 与 と e") - {"y", "e"}
 OR_WORDS: Final = _words("or oder ou или 或 或者 または")
 QUALIFIERS: Final = _words("for where with when whenever if such given since provided assuming as while wherein")
+STOP_WORDS: Final = AND_WORDS | OR_WORDS | QUALIFIERS | {"to", "mod", "modulo", "is", "are", "equals", "in"}
+"""Words that end a unit."""
 FILLERS: Final = _words(
     "only approximately about exactly roughly around the a an answer is are be equals equal final value values result "
     "so therefore thus hence solution solutions total of to both we get have all set interval intervals point points "
