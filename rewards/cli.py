@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
+from rewards import __version__
 from rewards.registry import REGISTRY, UnknownVerifier, nearest
 
 OK, NOT_MET, BAD_INPUT, TOO_MANY_ERRORS = 0, 1, 2, 3
@@ -120,6 +121,9 @@ def _score_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--map", nargs="+", default=[], metavar="NAME=FIELD", help="which field is which")
     parser.add_argument("--config", metavar="FILE", help="TOML file with an [aliases] table")
     parser.add_argument("--json", action="store_true", help="summary as JSON on stdout")
+    parser.add_argument(
+        "--problems", metavar="FILE", help="rows of all problems: says how many of their ids have a completion here"
+    )
     parser.add_argument("--fail-under", type=float, metavar="X", help="exit 1 if the mean reward is below X")
     parser.add_argument(
         "--max-error-rate", type=float, default=0.01, metavar="SHARE", help="exit 3 above it (default 0.01)"
@@ -164,6 +168,7 @@ def _score(arguments: argparse.Namespace) -> int:
     if arguments.out and Path(arguments.out).exists() and os.path.samefile(arguments.file, arguments.out):
         raise UsageError(f"-o {arguments.out} is the input file itself; choose another name")
     summary = Summary(reward)
+    summary.wanted_ids = _ids_of(arguments.problems) if arguments.problems else None
     try:
         started = time.perf_counter()
         rows = _scored_rows(arguments, reward, summary)
@@ -197,10 +202,29 @@ def _score(arguments: argparse.Namespace) -> int:
     return OK
 
 
+def _ids_of(path: str) -> frozenset[str]:
+    """The ids of a file of problems, under the names that rows of completions use."""
+    from rewards.records import _KNOWN, InputError, Row, read_rows
+
+    out = set()
+    try:
+        for row in read_rows(path):
+            name = next((n for n in (*_KNOWN["id"], *_KNOWN["group"]) if isinstance(row, Row) and n in row.data), None)
+            if not isinstance(row, Row) or name is None:
+                allowed = ", ".join(_KNOWN["id"])
+                raise UsageError(f"{row.where}: no id here, so nothing says which problem it is; allowed: {allowed}")
+            out.add(str(row.data[name]))
+    except InputError as error:
+        raise UsageError(str(error)) from None
+    return frozenset(out)
+
+
 def _scored_rows(arguments: argparse.Namespace, reward: Any, summary: Any) -> Iterator[dict[str, Any]]:
     from rewards.records import BadLine, Row, detect_fields, read_rows
 
     whole = any(verifier.scope == "group" for verifier in reward.components.values())
+    # Which version with which settings gave a row its number, in every row: files get cut and joined.
+    scored_by = f"grpo-rewards {__version__} {reward.fingerprint}"
     fields = None
     source: Iterator[Row | BadLine] = read_rows(arguments.file)
     if arguments.limit is not None:
@@ -232,7 +256,7 @@ def _scored_rows(arguments: argparse.Namespace, reward: Any, summary: Any) -> It
                 continue
             result = next(results)
             summary.add(sample, result)
-            yield result_row(sample, result)
+            yield {**result_row(sample, result), "scored_by": scored_by}
 
 
 def result_row(sample: Any, result: Any) -> dict[str, Any]:

@@ -600,10 +600,14 @@ class Reward:
 
     @property
     def fingerprint(self) -> str:
-        """Text and component fingerprints: equal fingerprints give equal rewards."""
+        """Over the tree and its components' fingerprints: equal fingerprints give equal rewards.
+
+        The tree and not the text, which an alias may make to mean anything.
+        """
         import hashlib
 
-        parts = [self.text, *(f"{k}={v.fingerprint}" for k, v in self.components.items())]
+        parts = [repr(self.tree), repr(sorted(self.reads.items()))]
+        parts += [f"{k}={v.fingerprint}" for k, v in self.components.items()]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
 
     def weighted_terms(self) -> list[tuple[float, Node]]:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from rewards import __version__
 from rewards.expression import Reward
 from rewards.scoring import RewardResult
 from rewards.verdict import Sample, Status
@@ -59,10 +60,20 @@ class Summary:
         )
         self._groups: dict[str, list[int]] = {}
         self._unscored_in_groups = 0
+        self.repeated_ids = 0
+        self._first_repeated = ""
+        self._ids: set[str] = set()
+        self.wanted_ids: frozenset[str] | None = None
+        """Ids of the rows that should be there, where the caller knows them: what is missing is then said."""
 
     def add(self, sample: Sample, result: RewardResult) -> None:
         """Count one row."""
         self.rows += 1
+        # Several answers to one prompt share its group and may share its id; rows without a group are each their own.
+        if sample.id in self._ids and not sample.group:
+            self.repeated_ids += 1
+            self._first_repeated = self._first_repeated or sample.id
+        self._ids.add(sample.id)
         self.statuses[result.status.value] += 1
         if result.reward is not None:
             self.reward_sum += result.reward
@@ -97,6 +108,21 @@ class Summary:
         scored = self.statuses[Status.SCORED.value]
         return self.reward_sum / scored if scored else None
 
+    @property
+    def mean_reward_all(self) -> float | None:
+        """Over all rows, those without a reward counted as 0; None where there are no rows.
+
+        Beside `mean_reward`: leaving out what could not be judged raises a mean (UKGovernmentBEIS/inspect_ai#3781).
+        """
+        return self.reward_sum / self.rows if self.rows else None
+
+    @property
+    def covered(self) -> tuple[int, int] | None:
+        """How many of the wanted ids have a row, and how many are wanted; None where nobody said."""
+        if self.wanted_ids is None:
+            return None
+        return len(self.wanted_ids & self._ids), len(self.wanted_ids)
+
     def pass_at(self) -> dict[str, float]:
         """pass@k for each k that every group allows; empty when all groups have one sample."""
         sizes = [n for n, _ in self._groups.values()]
@@ -123,15 +149,21 @@ class Summary:
                 "weighted_mean": None if weights is None or mean is None else weights.get(key, 0.0) * mean,
                 "range": list(verifier.range),
                 "fingerprint": verifier.fingerprint,
+                "version": verifier.version,
+                "settings": verifier.params.model_dump(mode="json"),
                 "statuses": dict(self.component_statuses[key]),
                 "reasons": dict(self.reasons[key].most_common()),
             }
         return {
             "reward": self.reward.text,
             "fingerprint": self.reward.fingerprint,
+            "version": __version__,
             "n": self.rows,
             "bad_lines": self.bad_lines,
+            "repeated_ids": self.repeated_ids,
+            "covered": self.covered,
             "mean_reward": self.mean_reward,
+            "mean_reward_all": self.mean_reward_all,
             "statuses": dict(self.statuses),
             "components": components,
             "groups": len(self._groups),
@@ -148,6 +180,11 @@ class Summary:
         out = []
         if self.bad_lines:
             out.append(f"{self.bad_lines} line(s) could not be read; each is named above and in the output")
+        if self.repeated_ids:
+            out.append(
+                f"{self.repeated_ids} row(s) have an id that another row has, such as {self._first_repeated!r}: a join "
+                "on it mixes them up"
+            )
         if not self.rows:
             return out
         scored = self.statuses[Status.SCORED.value]
@@ -177,6 +214,11 @@ class Summary:
         mean = self.mean_reward
         shown = "none scored" if mean is None else f"{mean:.4f}"
         lines.append(f"mean reward  {shown}   [{self.reward.text}]")
+        unscored = self.rows - self.statuses[Status.SCORED.value]
+        if mean is not None and unscored:
+            lines.append(f"             {self.mean_reward_all:.4f} with the {unscored} unscored rows counted as 0")
+        if self.covered is not None:
+            lines.append(f"covered      {self.covered[0]:,} of {self.covered[1]:,} ids have a row")
         lines.append("status       " + _counts(self.statuses))
         rows: list[tuple[str, ...]] = [("component", "mean", "weight", "share", "scored", "reasons")]
         weights = self.reward.additive()

@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 
+from rewards import __version__
 from rewards.cli import main
+from rewards.expression import Reward
 
 ROWS = [
     {"id": "right", "completion": "<think>2+2</think><answer>\\boxed{4}</answer>", "gold": "4", "group": "q"},
@@ -46,7 +48,9 @@ def test_one_row_out_per_row_in_in_order(file: str, tmp_path: Path) -> None:
     assert [row["id"] for row in rows] == [row["id"] for row in ROWS]
     assert [row["reward"] for row in rows] == [2.0, 1.0, 1.0, None]
     assert [row["status"] for row in rows] == ["scored", "scored", "scored", "invalid"]
-    assert set(rows[0]) == {"id", "group", "reward", "status", "verdicts"}
+    assert set(rows[0]) == {"id", "group", "reward", "status", "verdicts", "scored_by"}
+    fingerprint = Reward.parse("math+format").fingerprint
+    assert {row["scored_by"] for row in rows} == {f"grpo-rewards {__version__} {fingerprint}"}
     assert set(rows[0]["verdicts"]) == {"math", "format"}
     assert {"status", "score", "reason", "detail", "extracted"} <= set(rows[0]["verdicts"]["math"])
     assert rows[0]["verdicts"]["math"]["extracted"] == "4"

@@ -246,6 +246,17 @@ def test_aliases_stand_for_expressions() -> None:
         parse("x", aliases={"x": "y", "y": "x"})
 
 
+def test_a_fingerprint_is_that_of_the_meaning() -> None:
+    """Blanks and aliases change nothing; what an alias means does."""
+    one, same = Reward.parse("numeric+0.5*format"), Reward.parse("numeric + format:0.5")
+    assert one.fingerprint == same.fingerprint
+    mixes = [
+        Reward.parse("mix", aliases={"mix": text}).fingerprint for text in ("numeric+0.5*format", "numeric+2*format")
+    ]
+    assert mixes[0] == one.fingerprint
+    assert mixes[0] != mixes[1]
+
+
 def test_a_ready_verifier_can_stand_for_a_name() -> None:
     """So that a sandbox or a pool can be passed in."""
     mine = A(score=7)

@@ -6,22 +6,30 @@ nobody here knows is a failure, so that a new one cannot pass unseen.
 
 from __future__ import annotations
 
+import contextlib
+import io
+import json
+import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from conftest import read_jsonl, shared
 
 from rewards.answers import gold_texts
+from rewards.cli import main
 from rewards.expression import Reward
 from rewards.format_checks import Fault
 from rewards.length_penalties import token_count
 from rewards.numeric import read_number
 from rewards.registry import get
-from rewards.scoring import judge
-from rewards.verdict import Sample, Verdict
+from rewards.report import Summary, pass_at_k
+from rewards.scoring import RewardResult, judge
+from rewards.verdict import Sample, Status, Verdict
 
-AREAS: Final = ("format_length", "datasets")
+AREAS: Final = ("format_length", "datasets", "offline")
 ELSEWHERE: Final = frozenset({"dataset_preflight", "math_equal"})
 """Kinds of these areas that are about records and mathematics; their own tests hold them."""
 
@@ -136,6 +144,78 @@ def gold_row(given: Mapping[str, Any]) -> dict[str, Any]:
     return {"gold": str(float(number)) if number.denominator != 1 else str(number)}
 
 
+def pass_at_row(given: Mapping[str, Any]) -> dict[str, Any]:
+    if "cases" in given:
+        return {"values": [round(pass_at_k(c["n"], c["c"], c["k"]) or 0.0, 4) for c in given["cases"]]}
+    if "problems" not in given:
+        return {"value": pass_at_k(given["n"], given["c"], given["k"])}
+    passes = [1] * given["solved"] + [0] * (given["problems"] - given["solved"])
+    out: dict[str, Any] = {}
+    for k in given["k"]:
+        values = [pass_at_k(given["samples_each"], c, k) for c in passes]
+        known = [value for value in values if value is not None]
+        out[f"pass@{k}"] = round(sum(known) / len(known), 4) if len(known) == len(values) else None
+    return out
+
+
+def scored_file(data: bytes, *words: str) -> tuple[int, list[dict[str, Any]], dict[str, Any]]:
+    """Exit code, rows and summary of `rewards score` on a file with these bytes."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, out = Path(folder, "in.jsonl"), Path(folder, "out.jsonl")
+        source.write_bytes(data)
+        told = io.StringIO()
+        with contextlib.redirect_stdout(told), contextlib.redirect_stderr(io.StringIO()):
+            code = main(["score", str(source), "--reward", "math", "-o", str(out), "--json", *words])
+        rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()] if out.exists() else []
+        return code, rows, json.loads(told.getvalue() or "{}")
+
+
+def lines(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+def offline_row(given: Mapping[str, Any]) -> dict[str, Any]:
+    good = {"completion": "\\boxed{1}", "answer": "1"}
+    if "file_bytes" in given:
+        code, rows, _ = scored_file(given["file_bytes"].encode())
+        return {"error_or_read": code != 0 or len(rows) == 1, "scores": [row["reward"] for row in rows]}
+    if "problems" in given:
+        with tempfile.NamedTemporaryFile(suffix=".jsonl") as problems:
+            problems.write(lines([{"id": name} for name in given["problems"]]))
+            problems.flush()
+            _, rows, summary = scored_file(lines(given["rows"]), "--problems", problems.name)
+        return {"scored": len(rows), "covered": "/".join(map(str, summary["covered"]))}
+    if "errors" in given:
+        summary = Summary(Reward.parse("math"))
+        for status, score_ in (("correct", 1.0), ("wrong", 0.0), ("errors", None)):
+            for i in range(given[status]):
+                found = Status.ERROR if score_ is None else Status.SCORED
+                summary.add(Sample(id=f"{status}{i}"), RewardResult(score_, found))
+        told = summary.as_json()
+        return {
+            "accuracy_all": round(told["mean_reward_all"], 4),
+            "accuracy_scored": round(told["mean_reward"], 4),
+            "errors": told["statuses"]["error"],
+        }
+    if "run" in given:
+        _, rows, summary = scored_file(lines([{"id": "1", **good}]))
+        assert summary["version"] in rows[0]["scored_by"]
+        assert summary["fingerprint"] in rows[0]["scored_by"]
+        return {"has": [name for name in ("version", "settings") if name in summary["components"]["math"]]}
+    if "TOWER" in given:
+        begun = time.monotonic()
+        _, rows, _ = scored_file(lines([{"id": "t", "completion": given["TOWER"], "answer": "7"}, *[good] * 3]))
+        assert time.monotonic() - begun < given["max_seconds"]
+        # A budget of ours on the tower, not a clock: the same on any machine.
+        over = sum(row["verdicts"]["math"]["reason"] == "over_limit" for row in rows)
+        return {"scores": [row["reward"] for row in rows], "timed_out": over}
+    if "accuracy" in given:
+        rows = [{"id": str(i), "completion": f"\\boxed{{{i}}}", "answer": str(i + 1)} for i in range(given["rows"])]
+        return {"warning": any("0 on every row" in text for text in scored_file(lines(rows))[2]["warnings"])}
+    _, _, summary = scored_file(lines([{**good, **row} for row in given["rows"]]))
+    return {"duplicates": summary["repeated_ids"]}
+
+
 KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] = {
     "format": format_row,
     "format_tagcount": tag_count_row,
@@ -147,6 +227,8 @@ KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] = {
     "reward_sanity": sanity_row,
     "gsm8k_score": gsm8k_row,
     "dataset_gold": gold_row,
+    "passk": pass_at_row,
+    "offline": offline_row,
 }
 
 
