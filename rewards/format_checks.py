@@ -413,25 +413,40 @@ def _right_tags(text: str, hits: list[Tag], expected: tuple[str, ...]) -> dict[s
     return {hit.text: hit for _, hit in max(best, key=len, default=[])}
 
 
-_REASONING_TAG: Final = re.compile("<(/?)(" + "|".join(sorted(REASONING_TAGS)) + ")>")
+# What chat templates write around the reasoning beside such tags: gpt-oss, Magistral, Kimi, Seed, Sky-T1.
+_REASONING_MARKS: Final = {
+    "<|channel|>final<|message|>": "<|channel|>analysis",
+    "[/THINK]": "[THINK]",
+    "\u25c1/think\u25b7": "\u25c1think\u25b7",
+    "</seed:think>": "<seed:think>",
+    "<|end_of_thought|>": "<|begin_of_thought|>",
+}
+_REASONING_TAG: Final = re.compile("<(?P<closing>/?)(?P<name>" + "|".join(sorted(REASONING_TAGS)) + ")>")
+_REASONING: Final = re.compile(
+    "|".join([_REASONING_TAG.pattern, *map(re.escape, [*_REASONING_MARKS, *_REASONING_MARKS.values()])])
+)
 
 
 def answer_start(text: str) -> int:
-    """Where the answer begins: after the last closing reasoning tag; at the end when the reasoning never closes.
+    """Where the answer begins: after the last closing mark of reasoning; at the end when the reasoning never closes.
 
     A closing tag counts when its opening stands before it. A bare `</think>` counts too, since templates write the
-    opening into the prompt; a bare `</analysis>` may be part of an answer.
+    opening into the prompt, and so do the marks that only templates write (`[/THINK]`); a bare `</analysis>` may be
+    part of an answer.
     """
     start = 0
     opened: set[str] = set()
     first: int | None = None
-    for tag in _REASONING_TAG.finditer(text):
-        closing, name = tag.groups()
+    rare = "<|" in text or "THINK]" in text or "\u25b7" in text or "seed:think>" in text
+    # Tags alone have a first character in common, and are found in half the time.
+    for mark in (_REASONING if rare else _REASONING_TAG).finditer(text):
+        name = mark["name"]
+        closing = mark["closing"] if name is not None else mark.group() in _REASONING_MARKS
         if not closing:
-            opened.add(name)
-            first = tag.start() if first is None else first
-        elif name in opened or name == "think":
-            start = tag.end()
+            opened.add(name or mark.group())
+            first = mark.start() if first is None else first
+        elif name in opened or name in (None, "think"):
+            start = mark.end()
     if start == 0 and first is not None and first_ink(text, 0, first) is None:
         return len(text)
     return start
