@@ -4,7 +4,8 @@
 
 Programs of the catalogue that end by themselves are run round after round, in a different order each round. After the
 first round (everything warm) and at the end it counts descriptors, resident memory, threads, mounts, processes of
-boxes, scratch directories and containers; it exits with 1 when one has grown or a verdict has changed.
+boxes, scratch directories, containers, and what is left of containers that are gone; it exits with 1 when one has grown
+or a verdict has changed.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ import argparse
 import gc
 import os
 import random
+import re
 import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -48,8 +51,26 @@ def census(sandbox: Sandbox) -> dict[str, int]:
         mine = f":{os.getpid()}:"
         containers = engine.containers.list(all=True, filters={"label": LABEL}, ignore_removed=True)
         found["containers"] = sum(mine in container.labels[LABEL] for container in containers)
+        there = {container.id for container in engine.containers.list(all=True, ignore_removed=True)}
         engine.close()
+        found["cgroups of containers that are gone"] = len(_containers_in(_cgroups()) - there)
+        found["mounts of containers that are gone"] = len(
+            _containers_in(
+                line for line in Path("/proc/self/mounts").read_text().splitlines() if "/containers/" in line
+            )
+            - there
+        )
     return found
+
+
+def _cgroups() -> Iterator[str]:
+    """Every control group of this machine, by its folder."""
+    return (folder for folder, _, _ in os.walk("/sys/fs/cgroup"))
+
+
+def _containers_in(lines: Iterable[str]) -> set[str]:
+    """Ids of containers that are named in the lines."""
+    return {found for line in lines for found in re.findall(r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])", line)}
 
 
 def main() -> int:
