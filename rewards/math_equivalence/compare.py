@@ -399,7 +399,7 @@ class _Comparison:
         if g.op == "where" or a.op == "where":
             return self.conditional(g, a)
         if g.op == "build" or a.op == "build":
-            g, a = listed(g), listed(a)
+            g, a = listed(g, a), listed(a, g)
             if g.op != "build" and a.op == "build":
                 a = counted(a)
             elif a.op != "build" and g.op == "build":
@@ -513,9 +513,10 @@ class _Comparison:
             renamed, renamed_rule = self.scalar(g, substitute(a, {"j": Node("sym", (), "i")}))
             if renamed:
                 return Decision(True, renamed_rule)
-        plain = {n: Node("sym", (), n.partition(":")[2]) for n in ta.alone if n.startswith("bold:")}
+        plain = {n: Node("sym", (), n.partition(":")[2]) for n in ta.alone if n.startswith(("bold:", "vec:"))}
         if plain and not {n.value for n in plain.values()} & ta.alone:
-            renamed, renamed_rule = self.scalar(g, substitute(a, plain))
+            ours = {n: Node("sym", (), n.partition(":")[2]) for n in tg.alone if n.startswith(("bold:", "vec:"))}
+            renamed, renamed_rule = self.scalar(substitute(g, ours) if ours else g, substitute(a, plain))
             if renamed:
                 return Decision(True, renamed_rule)
         mapping = _case_renaming(tg.alone | tg.called, ta.alone | ta.called)
@@ -951,6 +952,8 @@ class _Comparison:
         shown = base == 10 or self.policy.base_dropped
         if shown and digits.isdigit() and len(digits) <= 4000 and int(digits) == value:
             return Decision(True, "equal_base")
+        if base == 10 and "." in digits and len(digits) < 200:
+            return Decision(Fraction(digits) == value, "equal_base" if Fraction(digits) == value else "value_differs")
         if one is a and len(digits) < 200 and _in_base(digits, base) == value:
             return Decision(True, "equal_base")  # 1001_2 where 9 is asked for
         return Decision(False, "base_differs")
@@ -1184,6 +1187,8 @@ class _Comparison:
         if {x.op, y.op} == {"sym", "call"}:
             name = x if x.op == "sym" else y
             return name.value in ("y", "f", "g", "h") or (x.value == y.value)
+        if x.op == y.op == "sym" and x.value.removeprefix("hat:") == y.value.removeprefix("hat:"):
+            return True
         if x.op == y.op == "sym":
             head = x.value.split("_")[0], y.value.split("_")[0]
             return bool(x.value.lower() == y.value.lower()) or (

@@ -14,7 +14,7 @@ from rewards.math_equivalence.expressions import (
 from rewards.math_equivalence.plusminus import has_pm
 from rewards.math_equivalence.readings import show
 from rewards.math_equivalence.realsets import whole_numbers
-from rewards.math_equivalence.tree import MAX_ELEMENTS, Node, exact_of
+from rewards.math_equivalence.tree import MAX_ELEMENTS, ZERO, Node, exact_of
 
 MANY: Final = frozenset({"list", "set", "bracket", "tuple", "seq"})
 
@@ -233,11 +233,12 @@ def constant_words(words: str) -> bool:
     return any(w in ("constant", "constants", "arbitrary", "real", "parameter", "parameters") for w in low)
 
 
-def listed(node: Node) -> Node:
+def listed(node: Node, other: Node | None = None) -> Node:
     """A set builder with few whole numbers, or with its values written out (`{x | x = 2, 3}`), as the set itself."""
     if node.op != "build":
         return node
-    whole = whole_numbers(node)
+    zero = ZERO in other.args if other is not None and other.op == "set" else None
+    whole = whole_numbers(node, zero=zero)  # whether N begins with 0 is seen in the other set
     if whole is not None:
         return whole
     body, condition = node.args

@@ -93,13 +93,14 @@ def is_name(node: Node) -> bool:
     if op == "tuple":
         return all(is_name(a) for a in node.args)
     if op == "pow":
-        return node.args[0].op == "sym" and bool(node.args[0].value[0].isupper())  # A^{-1}, AB^2 is a product
+        base = node.args[0]
+        return base.op == "sym" and (bool(base.value[0].isupper()) or base.value == "sigma")  # A^{-1}, σ²
     if op == "abs" and node.args[0].op == "sym" and node.args[0].value in ("x", "y", "t", "n", "k", "m"):
         return False  # |x| = 5 has two solutions; |AB| = 5 and |z| = 5 name a length
     if op in ("abs", "opaque"):
         return op == "opaque" or is_name(node.args[0]) or _letters_product(node.args[0])
     if op == "fn":
-        return bool(node.value == "overline") or (len(node.args) == 1 and is_name(node.args[0]))  # cos θ
+        return bool(node.value == "overline") or all(map(is_name, node.args))  # cos θ, gcd(a, b)
     if op == "ratio":
         return all(is_name(a) or _letters_product(a) for a in node.args)
     if op == "div":

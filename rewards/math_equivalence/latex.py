@@ -590,6 +590,9 @@ class _Parser(Numerals, UnitGrammar):
         """ratio := setexpr (":" setexpr)* | clock time"""
         left = self.setexpr()
         token = self.toks[self.i]
+        if token.text == "out" and self.toks[self.i + 1].text == "of" and exact_of(left) is not None:
+            self.i += 2
+            return tree.div(left, self.setexpr())  # 4 out of 9
         if not (token.kind == "o" and token.text == ":") and not (
             token.kind in ("w", "W") and token.text.lower() == "to" and exact_of(left) is not None
         ):
@@ -1376,7 +1379,7 @@ class _Parser(Numerals, UnitGrammar):
         if primes:
             self.fail("a primed function")
         token = self.toks[self.i]
-        if name in ("max", "min") and token.kind == "r" and base is None and exponent is None:
+        if name in ("max", "min", "gcd", "lcm") and token.kind == "r" and base is None and exponent is None:
             return Node("sym", (), name)  # \\max = 12
         args: tuple[Node, ...]
         if (token.kind == "o" and token.text in ("(", "|(", "[")) or (token.kind == "o" and token.text == "{"):
@@ -2289,12 +2292,16 @@ def parse(text: str, comma: str = "auto", unit_letters: str = "") -> Node:
         _money_first(toks)
     size = len(toks)
     outer = _outer_braces(toks)
-    if outer and toks[outer].kind == "w" and toks[outer + 1].text == "|":
-        outer -= 1  # {x|x>2}
     if outer:
         toks = _trimmed(toks[outer:-outer])
+    if len(toks) > 4 and toks[0].kind == "w" and len(toks[0].text) == 1 and toks[1].text == "|":
+        toks = [Token("o", "\\{"), *toks, Token("o", "\\}")]  # x|x>2, a set whose braces the box took
     if len(toks) > 5 and ")" in (toks[1].text, toks[2].text) and (toks[0].text == "(") == (toks[2].text == ")"):
         toks = _without_numbering(toks)
+    if [t.text for t in toks].count("|") == 1 and not any(t.text in ("\\{", "(") for t in toks):
+        for t in toks:
+            if t.text == "|":
+                t.kind = "r"  # 5 | n
     brackets = 0
     for token in toks:
         if token.kind == "o" and token.text in ("(", "{", "[", "\\{"):

@@ -61,6 +61,8 @@ class Numerals(Cursor):
             self.i -= 1
             self.fail("a number with several points")
         whole, _, digits = text.partition(".")
+        if fkind == "o" and following.text == "_" and following.space == 0:
+            return self.based(text)
         if fkind in ("w", "W") and len(digits) == 2 and 0 < len(whole) < 3 and self.half_day()[0]:
             half, self.i = self.half_day()  # 4.30 p.m.
             hours, minutes = int(whole), int(digits)

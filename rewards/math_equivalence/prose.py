@@ -37,6 +37,8 @@ def phrase(words: list[str]) -> Node | None:
         return Node("const", (), "undefined")
     if text in INFINITE_PHRASES:
         return INFTY
+    if text in ("noon", "midnight"):
+        return Node("time", (), (720 * (text == "noon"), True, 12, 0))
     if text in ("negative infinity", "minus infinity"):
         return tree.MINUS_INFTY
     if text in ALL_REAL_PHRASES:
@@ -52,7 +54,7 @@ def phrase(words: list[str]) -> Node | None:
         return Node("num", (), whole_or_fraction(Fraction(*value)))
     for size in range(len(words) - 1, max(len(words) - 5, 0), -1):
         value = number_words(words[:size])
-        if value is not None and words[0] not in ("half", "quarter", "a", "an"):
+        if value is not None and words[0] not in ("half", "quarter", "a", "an") and words[size] != "and":
             unit = read_unit(words[size:])
             if unit is not None:
                 return quantity(Node("num", (), whole_or_fraction(Fraction(*value))), unit)
@@ -123,7 +125,9 @@ def all_words(toks: list[Token]) -> bool:
 
 
 def worded(toks: list[Token]) -> bool:
-    """Whether a text that is no formula is prose: at least two real words."""
+    """Whether a text that is no formula is prose: at least two real words, or nothing but words and numbers."""
+    if all(t.kind in ("w", "W", "n", ",") or t.text == "." for t in toks) and any(is_word(t.text) for t in toks):
+        return True
     return sum(1 for t in toks if t.kind in ("w", "W") and (len(t.text) > 2 or t.text == "is") and is_word(t.text)) > 1
 
 

@@ -186,7 +186,7 @@ def _build(node: Node) -> tuple[tuple[Piece, ...], Node | None]:
     return pieces, None
 
 
-def whole_numbers(node: Node) -> Node | None:
+def whole_numbers(node: Node, *, zero: bool | None = None) -> Node | None:
     """`{x ∈ Z | -1 ≤ x ≤ 2}` as the set of its elements; None for any other set builder, or one with many elements."""
     body, condition = node.args
     if body.op == "rel" and body.value == ("in",) and body.args[1].op == "numset" and body.args[0].op == "sym":
@@ -200,7 +200,9 @@ def whole_numbers(node: Node) -> Node | None:
         if "+" in domain:
             pieces = intersect(pieces, (Piece(tree.ONE, INFTY, True, False),))
         elif domain[0] == "N":
-            return None  # whether 0 counts is the author's choice
+            if zero is None:
+                return None  # whether 0 counts is the author's choice
+            pieces = intersect(pieces, (Piece(ZERO if zero else tree.ONE, INFTY, True, False),))
         found: list[Node] = []
         for piece in pieces:
             low, high = exact_of(piece.low), exact_of(piece.high)

@@ -171,7 +171,7 @@ SUBSCRIPTS: Final = {ord(a): b for a, b in zip("₀₁₂₃₄₅₆₇₈₉�
 AND_WORDS: Final = _words("and y und et и 和 与 と e") - {"y", "e"}
 OR_WORDS: Final = _words("or oder ou или 或 或者 または")
 QUALIFIERS: Final = _words("for where with when whenever if such given since provided assuming as while wherein")
-STOP_WORDS: Final = AND_WORDS | OR_WORDS | QUALIFIERS | {"to", "mod", "modulo", "is", "are", "equals", "in"}
+STOP_WORDS: Final = AND_WORDS | OR_WORDS | QUALIFIERS | {"to", "mod", "modulo", "is", "are", "equals", "in", "out"}
 """Words that end a unit."""
 FILLERS: Final = _words(
     "only approximately about exactly roughly around the a an answer is are be equals equal final value values result "
@@ -182,7 +182,7 @@ FILLERS: Final = _words(
 LABELS: Final = _words(
     "minimum maximum mean median mode variance length width height area perimeter volume radius diameter slope "
     "intercept sum product difference quotient remainder first second third largest smallest range speed distance "
-    "time cost price age center domain amplitude period"
+    "time cost price age center domain amplitude period base"
 )
 """What a value in a list may be called: "minimum 3, maximum 8"."""
 _LABEL_SPELLINGS: Final = {"max": "maximum", "min": "minimum", "maximal": "maximum", "minimal": "minimum"}
@@ -324,6 +324,12 @@ def number_words(words: list[str]) -> tuple[int, int] | None:
     if words[0][0] > "\u3000":
         value = han_number(words[0]) if len(words) == 1 else None
         return None if value is None else (value, 1)
+    if words == ["a", "dozen"]:
+        return 12, 1
+    if len(words) > 3 and words[-3] == "and" and words[-2] in ("a", "one") and words[-1] in FRACTION_WORDS:
+        whole = number_words(words[:-3])  # two and a half
+        bottom = FRACTION_WORDS[words[-1]]
+        return None if whole is None or whole[1] != 1 else (whole[0] * bottom + 1, bottom)
     if words[-1] in FRACTION_WORDS:
         if len(words) == 1:
             return (1, FRACTION_WORDS[words[0]]) if words[0] in ("half", "quarter") else None
