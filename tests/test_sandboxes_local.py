@@ -187,6 +187,12 @@ def test_the_box_is_not_root_of_the_host(box: LocalSandbox) -> None:
     assert execution.stdout.strip() != b"0"
 
 
+def test_the_host_keeps_its_name(box: LocalSandbox) -> None:
+    """A program is told another one, where there are namespaces."""
+    told = box.run(_python("import os, socket\nprint(os.uname().nodename, socket.gethostname())")).stdout
+    assert told == b"sandbox sandbox\n" or box.tier() != "namespaces"
+
+
 def test_walls_are_told(box: LocalSandbox) -> None:
     """Strongest first, each with what it is or why it is absent."""
     walls = box.walls()

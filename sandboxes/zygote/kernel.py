@@ -90,6 +90,7 @@ _CALLS: Final[dict[str, tuple[int, int]]] = {
     "mlock": (149, 228),
     "mlock2": (325, 284),
     "mlockall": (151, 230),
+    "modify_ldt": (154, -1),
     "mount": (165, 40),
     "mount_setattr": (442, 442),
     "move_mount": (429, 429),
@@ -292,6 +293,12 @@ def make_read_only(target: str) -> None:
 def prctl(option: int, value: int = 0) -> None:
     """prctl(2)."""
     _check(_libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0), f"prctl({option})")
+
+
+def set_host_name(name: str) -> None:
+    """sethostname(2)."""
+    raw = os.fsencode(name)
+    take([("sethostname", _bare.sethostname, (ctypes.c_char_p(raw), ctypes.c_size_t(len(raw))))])
 
 
 def chdir_step(folder: str) -> Step:

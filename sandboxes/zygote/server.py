@@ -61,6 +61,8 @@ DEVICES: Final = ("null", "zero", "full", "random", "urandom")
 PRIVATE_FOLDERS: Final = ("/tmp/", "/var/tmp/", "/dev/", "/proc/")
 MOVED: Final = "/moved"
 UNPRIVILEGED: Final = 65534
+HOST_NAME: Final = "sandbox"
+"""What programs are told this machine is called."""
 _NANOSECONDS: Final = 1_000_000_000
 
 
@@ -163,6 +165,7 @@ def _enter_namespaces(options: dict[str, Any]) -> bool:
     try:
         if uid == 0:
             kernel.unshare(private)
+            kernel.set_host_name(HOST_NAME)
             moved = _build_root(options["read_only"])
             uid = gid = UNPRIVILEGED
             os.setgroups([])
@@ -175,6 +178,7 @@ def _enter_namespaces(options: dict[str, Any]) -> bool:
             kernel.unshare(kernel.NEWUSER)
             _map_to_root(process, uid, gid)
             kernel.unshare(private)
+            kernel.set_host_name(HOST_NAME)
             moved = _build_root(options["read_only"])
         kernel.unshare(kernel.NEWNS | kernel.NEWPID)
     except OSError as error:

@@ -5,7 +5,7 @@ X86 = {"ptrace": 101, "keyctl": 250, "add_key": 248, "bpf": 321, "perf_event_ope
        "open_by_handle_at": 304, "name_to_handle_at": 303, "mount_setattr": 442, "move_mount": 429, "fsopen": 430,
        "open_tree": 428, "memfd_secret": 447, "memfd_create": 319, "quotactl": 179, "syslog": 103, "swapon": 167,
        "kexec_load": 246, "init_module": 175, "iopl": 172, "acct": 163, "settimeofday": 164, "personality": 135,
-       "statmount": 457, "listmount": 458, "lsm_list_modules": 461, "open_tree_attr": 467, "migrate_pages": 256}
+       "statmount": 457, "listmount": 458, "modify_ldt": 154, "lsm_list_modules": 461, "open_tree_attr": 467, "migrate_pages": 256}
 allowed = []
 for name, number in X86.items():
     ctypes.set_errno(0)
