@@ -15,6 +15,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, Literal
 
+from rewards.format_checks import answer_start
 from rewards.instructions import ifbench_types, ifeval_types
 from rewards.instructions.catalogue import CATALOGUE, Given, Instruction, Mode, RowFault, find
 from rewards.instructions.response import DependencyMissing, OfficialResponse, OverLimit, Response, bare
@@ -25,21 +26,18 @@ _READINGS: Final[Mapping[Mode, type[Response]]] = {"official": OfficialResponse,
 
 
 class InstructionParams(Params):
-    """Parameters of `ifeval`.
-
-    Attributes:
-        mode: "fixed" judges whether the instruction was followed; "official" reproduces the published checks.
-        strictness: "strict" judges the response as it stands; "loose" is met when any of eight versions of it
-            (without its first line, its last, both, and each without `*`) follows the instruction, as published.
-        score: "all" is 1 when every instruction is followed, else 0; "share" is the share that is.
-        reasoning: "drop" judges what follows the last `</think>`; "keep" judges everything. None (the default)
-            means "drop" in fixed mode and "keep" in official mode.
-    """
+    """Parameters of `ifeval`."""
 
     mode: Mode = "fixed"
+    """`fixed` judges whether the instruction was followed; `official` reproduces the published checks."""
     strictness: Literal["strict", "loose"] = "strict"
+    """`strict` judges the response as it stands; `loose` is met when any of eight versions of it (without its first
+    line, its last, both, and each without `*`) follows the instruction, as published."""
     score: Literal["all", "share"] = "all"
+    """`all` is 1 when every instruction is followed, else 0; `share` is the share that is."""
     reasoning: Literal["drop", "keep"] | None = None
+    """`drop` judges what follows the reasoning (the last `</think>` or its like); `keep` judges everything. Without it:
+    `drop` in fixed mode, `keep` in official mode."""
 
 
 @register("ifeval")
@@ -104,10 +102,7 @@ class InstructionFollowing(Verifier[InstructionParams]):
         reasoning = self.params.reasoning or ("drop" if self.params.mode == "fixed" else "keep")
         if reasoning == "keep":
             return text
-        _, closed, answer = text.rpartition("</think>")
-        if closed:
-            return answer.lstrip("\r\n")
-        return "" if text.lstrip().startswith("<think>") else text
+        return text[answer_start(text) :].lstrip("\r\n")
 
     def _parts(self, asked: Sequence[tuple[Instruction, Any]], faults: Sequence[str] | None) -> dict[str, Any]:
         why = faults if faults is not None else ["the response was not judged"] * len(asked)
