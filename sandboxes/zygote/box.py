@@ -135,8 +135,9 @@ def _end(code: int) -> NoReturn:
 def _join_threads() -> None:
     """What an interpreter does for threads at its end, where there is one to wait for or a function to call: to find
     that there is none takes `threading` a tenth of a millisecond."""
-    waited_for = getattr(threading, "_shutdown_locks", None)  # the main thread's, and one for each that is not a daemon
-    if waited_for is None or len(waited_for) > 1 or threading._threading_atexits:  # type: ignore[attr-defined]
+    waited_for = getattr(threading, "_shutdown_locks", None)  # of threads that are not daemons; maybe the main one's
+    main = getattr(threading.main_thread(), "_tstate_lock", None)
+    if waited_for is None or waited_for - {main} or threading._threading_atexits:  # type: ignore[attr-defined]
         threading._shutdown()  # type: ignore[attr-defined]
 
 
