@@ -393,6 +393,24 @@ def _list(arguments: argparse.Namespace) -> int:
     return OK
 
 
+def _attributes(docstring: str | None) -> dict[str, str]:
+    """What the `Attributes:` of a docstring say, by name."""
+    import inspect
+
+    out: dict[str, str] = {}
+    names: list[str] = []
+    for line in inspect.cleandoc(docstring or "").partition("Attributes:")[2].splitlines():
+        body = line.strip()
+        first, colon, rest = body.partition(": ")
+        begun = first.split(", ")  # `abs_tol, rel_tol: ...` says both
+        if line.startswith("    ") and not line.startswith("     ") and colon and all(map(str.isidentifier, begun)):
+            names = begun
+            out.update(dict.fromkeys(names, rest))
+        elif body:
+            out.update({name: f"{out[name]}\n{body}" for name in names})
+    return out
+
+
 def _show(arguments: argparse.Namespace) -> int:
     from rewards.verdict import Reason
 
@@ -406,12 +424,15 @@ def _show(arguments: argparse.Namespace) -> int:
     if cls.source:
         print(f"source {cls.source}")
     print("\nparameters")
+    documented = _attributes(cls.Params.__doc__)
     for name, info in cls.Params.model_fields.items():
         kind = getattr(info.annotation, "__name__", None) or str(info.annotation).replace("typing.", "")
         if "[" in str(info.annotation):
             kind = str(info.annotation).replace("typing.", "")
         default = "required" if info.is_required() else f"default {info.get_default(call_default_factory=True)!r}"
-        print(f"  {name}: {kind}, {default}" + (f"\n      {info.description}" if info.description else ""))
+        print(f"  {name}: {kind}, {default}")
+        for line in (info.description or documented.get(name, "")).splitlines():
+            print(f"      {line.strip()}")
     if not cls.Params.model_fields:
         print("  none")
     print("\nreasons")

@@ -588,6 +588,7 @@ class RegexParams(EndTokens):
     part: Literal["all", "answer"] = "all"
     """`answer`: only what follows the reasoning."""
     ignore_case: bool = False
+    """Capital and small letters are the same."""
     dot_all: bool = True
     """`.` matches line breaks too."""
 

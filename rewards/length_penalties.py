@@ -213,9 +213,13 @@ class CosineParams(ReadsParams):
     max_tokens: int = Field(gt=0)
     """L: the length at which the curve ends. Not below the generation limit, or longer answers all look alike."""
     right_at_zero: float = Field(default=1.0, allow_inf_nan=False)
+    """Paid for a right answer of length 0."""
     right_at_max: float = Field(default=0.5, allow_inf_nan=False)
+    """Paid for a right answer of length L."""
     wrong_at_zero: float = Field(default=-1.0, allow_inf_nan=False)
+    """Paid for a wrong answer of length 0."""
     wrong_at_max: float = Field(default=-0.5, allow_inf_nan=False)
+    """Paid for a wrong answer of length L."""
     exceed: float | None = Field(default=None, allow_inf_nan=False)
     """Paid from L on, right or wrong (the paper's r_e); without it the curve stays at its value at L."""
 

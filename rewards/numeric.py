@@ -127,6 +127,7 @@ class NumericParams(Params):
     relative_tolerance: float = Field(default=0.0, ge=0, lt=1)
     """Largest distance as a share of the gold. 0: exactly equal."""
     absolute_tolerance: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    """Largest distance as such. The wider of the two counts."""
 
 
 @register("numeric")

@@ -486,7 +486,9 @@ class ToolCallParams(EndTokens):
     """Tool name to the JSON Schema of its arguments, or the list that chat templates take: as such, as JSON text, or
     as the path of a file that holds it. Without it the row's `meta["tools"]` counts; without both, any name is fine."""
     min_calls: int = Field(default=1, ge=1)
+    """Fewer calls are `no_call`."""
     max_calls: int | None = Field(default=None, ge=1)
+    """More calls are `too_many_calls`; without it any number is fine."""
 
     @field_validator("tools")
     @classmethod

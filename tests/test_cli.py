@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -253,13 +254,19 @@ def test_list_names_every_verifier(capsys: pytest.CaptureFixture[str]) -> None:
     assert listed == set(names())
 
 
-@pytest.mark.parametrize("name", ["math", "format", "overlong", "code"])
+@pytest.mark.parametrize("name", names())
 def test_show_tells_what_a_verifier_takes_and_says(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Parameters with types and defaults, range, needs, reasons, an example."""
     assert main(["show", name]) == 0
     shown = capsys.readouterr().out
     for heading in ("range", "scope", "needs", "parameters", "reasons", "example"):
         assert f"\n{heading}" in shown
+    if not get(name).__module__.startswith("rewards."):
+        return  # a test's own
+    listed = shown.partition("\nparameters\n")[2].partition("\n\nreasons")[0].splitlines()
+    for at, line in enumerate(listed):
+        if re.match(r"  [a-z_]+: ", line):
+            assert listed[at + 1 : at + 2] and listed[at + 1].startswith("      "), f"{line} is not described"
 
 
 def test_explain_shows_the_path_of_one_completion(capsys: pytest.CaptureFixture[str]) -> None:
