@@ -18,6 +18,7 @@ import pytest
 from rewards import __version__
 from rewards.cli import main
 from rewards.expression import Reward
+from rewards.registry import get, names
 
 ROWS = [
     {"id": "right", "completion": "<think>2+2</think><answer>\\boxed{4}</answer>", "gold": "4", "group": "q"},
@@ -247,7 +248,6 @@ def test_diff_names_the_rows_that_changed(file: str, tmp_path: Path, capsys: pyt
 
 def test_list_names_every_verifier(capsys: pytest.CaptureFixture[str]) -> None:
     """One line each."""
-    from rewards.registry import names
 
     assert main(["list"]) == 0
     listed = {line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]}
@@ -266,7 +266,7 @@ def test_show_tells_what_a_verifier_takes_and_says(name: str, capsys: pytest.Cap
     listed = shown.partition("\nparameters\n")[2].partition("\n\nreasons")[0].splitlines()
     for at, line in enumerate(listed):
         if re.match(r"  [a-z_]+: ", line):
-            assert listed[at + 1 : at + 2] and listed[at + 1].startswith("      "), f"{line} is not described"
+            assert "".join(listed[at + 1 : at + 2]).startswith("      "), f"{line} is not described"
 
 
 def test_explain_shows_the_path_of_one_completion(capsys: pytest.CaptureFixture[str]) -> None:
