@@ -24,7 +24,9 @@ from rewards.words import first_ink
 Unit = Literal["tokens", "characters"]
 
 BAD_COUNT: Final = "bad_token_count"
-_COUNT_REASONS: Final = {BAD_COUNT: "num_tokens is not a whole number from 0"}
+_COUNT_REASONS: Final = {BAD_COUNT: "num_tokens is not a whole number from 0 to 2**53"}
+MAX_TOKENS: Final = 2**53
+"""Beyond it a float no longer tells two lengths apart; no count of tokens comes near."""
 
 
 class LengthParams(Params):
@@ -83,9 +85,9 @@ class LengthVerifier(Verifier[P]):
             completion = sample.completion
             return len(completion) if isinstance(completion, str) else len(sample.text) - len(sample.prefill)
         tokens = sample.num_tokens
-        if type(tokens) is int and tokens >= 0:
+        if type(tokens) is int and 0 <= tokens <= MAX_TOKENS:
             return tokens
-        return Verdict.invalid(BAD_COUNT, f"num_tokens is {tokens!r}; allowed: a whole number from 0")
+        return Verdict.invalid(BAD_COUNT, f"num_tokens is {str(tokens)[:40]}; allowed: a whole number from 0 to 2**53")
 
 
 class GroupLengthVerifier(LengthVerifier[R]):
@@ -295,7 +297,7 @@ class TargetVerifier(LengthVerifier[P]):
     def target(self, sample: Sample, given: int | None) -> int | Verdict:
         """n*, or the `invalid` verdict that says what the row lacks."""
         target = sample.meta.get("target_tokens") if given is None else given
-        if type(target) is int and target > 0:
+        if type(target) is int and 0 < target <= MAX_TOKENS:
             return target
         return Verdict.invalid(
             "no_target",
