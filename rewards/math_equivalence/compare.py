@@ -918,6 +918,8 @@ class _Comparison:
             return Decision(same, "equal_time" if same else "value_differs")
         one, other = (g, a) if g.op == "time" else (a, g)
         hours, minutes = one.value[2], one.value[3]
+        if other.op == "ratio" and (one.value[1] or not minutes):
+            return _NO_TYPE
         if other.op == "ratio":
             terms = Node("ratio", (Node("num", (), hours), Node("num", (), minutes)))
             return self.ratios(terms, a) if one is g else self.ratios(g, terms)
@@ -1254,6 +1256,8 @@ class _Comparison:
                 if one.op == "tuple" and has_pm(one) and (points := expand(one)) is not None:
                     opened = Node("list", tuple(points), ",")
                     g, a = (opened, a) if one is g else (g, opened)
+        if g.op == a.op == "list" and {g.value, a.value} == {"and", "or"} and all(n.op == "sym" for n in g.args):
+            return Decision(False, "value_differs", "p and q is not p or q")
         ours, theirs = _curves(g), _curves(a)
         if ours is not None and theirs is not None and max(len(ours), len(theirs)) > 1:
             found = self.unordered(ours, theirs)

@@ -61,6 +61,11 @@ class Cursor:
     def half_day(self) -> tuple[str, int]:
         letters = ""
         j = self.i
+        first, second, third = (t.text.lower() for t in self.toks[j : j + 3])
+        if first in ("noon", "midnight"):
+            return "pm" if first == "noon" else "am", j + 1
+        if (first, second) == ("in", "the") and third in ("morning", "afternoon", "evening"):
+            return "am" if third == "morning" else "pm", j + 3
         while (self.toks[j].kind in ("w", "W") and len(letters) < 2) or (self.toks[j].text == "." and letters):
             letters += self.toks[j].text.lower().strip(".")
             j += 1

@@ -276,11 +276,15 @@ def point_for(
     With `spread` each symbol lies in a region of its own, (-20,-3) among them: |x+2| is x+2 almost everywhere else.
     """
     point: dict[str, Fraction | int] = {}
+    whole = 0
     for name in symbols:
         h = int.from_bytes(seed_of(seed.hex(), name, str(attempt))[:8], "big")
         if name in integers:
-            # small and large in turn: binom(n, 5) is 0 below 5
-            point[name] = 2 + h % (6 + 4 * attempt) if attempt % 2 == 0 else 15 + h % 17
+            # Small and large in turn, for binom(n, 5) is 0 below 5; and every remainder by 4, for (-1)^n and cos(nπ/2).
+            low = 4 * (h % (2 + attempt)) if attempt % 2 == 0 else 16 + 4 * (h % 5)
+            value = low + ((attempt >> whole) + whole) % 4
+            point[name] = value if value > 1 else value + 4
+            whole += 1
             continue
         unit = Fraction(1 + h % 9972, 9973)
         kind = (attempt + h // 9973) % 6 if spread else _REGIONS[attempt % len(_REGIONS)]

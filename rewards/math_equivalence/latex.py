@@ -176,6 +176,8 @@ class _Parser(Numerals, UnitGrammar):
             start = self.i
             words = self.words()
             after = self.toks[self.i]
+            if words and words[0] == "not":
+                raise _Prose
             if words:
                 if after.kind == "o" and after.text == ":" and self.toks[self.i + 1].kind:
                     self.i += 1

@@ -6,7 +6,7 @@ from rewards.math_equivalence.cursor import Cursor
 from rewards.math_equivalence.tokens import Token, is_word
 from rewards.math_equivalence.tree import Node
 from rewards.math_equivalence.units import Unit, read_unit
-from rewards.math_equivalence.vocabulary import AND_WORDS, HEDGES, OR_WORDS, QUALIFIERS, STOP_WORDS
+from rewards.math_equivalence.vocabulary import AND_WORDS, HEDGES, NEGATIONS, OR_WORDS, QUALIFIERS, STOP_WORDS
 
 
 class UnitGrammar(Cursor):
@@ -23,6 +23,8 @@ class UnitGrammar(Cursor):
             kind, text = token.kind, token.text
             if kind in ("w", "W"):
                 low = text.lower()
+                if low in NEGATIONS and low != "no":
+                    break
                 if low in AND_WORDS or low in OR_WORDS:
                     following = self.toks[self.i + 1]
                     if following.kind not in ("w", "W") or not parts or self.number_follows(self.i + 1):
