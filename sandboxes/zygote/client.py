@@ -989,6 +989,8 @@ class _Verdicts(Conversation):
             self.done = True
 
 
+COMPILED_HERE_BYTES: Final = 1 << 16
+"""Longest test script that the trainer compiles: a longer one would hold up its other threads, and is rare."""
 _ONE_COMPILER: Final = threading.Lock()
 _NOT_COMPILED: Final[tuple[bytes, tuple[str, ...]]] = (b"", ())
 
@@ -1030,7 +1032,7 @@ def run_judge(
     pump = Pump()
     pump.talk = talk = _Verdicts(verdict_read)
     code, sites = _NOT_COMPILED
-    if runner == "script" and tests_zygote.python == PYTHON:
+    if runner == "script" and tests_zygote.python == PYTHON and len(tests.files[tests.entry]) <= COMPILED_HERE_BYTES:
         code, sites = _compiled(tests.files[tests.entry], tests.entry, keep_going, max_tests)
         for name in sites or ([judging.WHOLE_SCRIPT] if code else []):
             talk.outcomes[name] = TestOutcome(name=name, status=TestStatus.NOT_RUN)
