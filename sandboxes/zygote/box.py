@@ -22,7 +22,7 @@ import types
 from typing import Any, Final, NoReturn
 
 from sandboxes.zygote import judging
-from sandboxes.zygote.peer import Peer, Service
+from sandboxes.zygote.peer import Peer, PeerLost, Service
 
 JOB: Final = 3
 
@@ -309,6 +309,8 @@ def main(mode: str, size: int) -> NoReturn:
         header, files = read_job(size)
         write_files(files)
         _MODES[mode](header, files)
+    except PeerLost:  # nobody asks any more: the tests have ended before the solution had loaded
+        os._exit(0)
     except BaseException as error:
         try:
             os.write(2, f"{type(error).__name__}: {error}\n".encode("utf-8", "replace")[:2000])
