@@ -221,6 +221,8 @@ def _ids_of(path: str) -> frozenset[str]:
 
 def _scored_rows(arguments: argparse.Namespace, reward: Any, summary: Any) -> Iterator[dict[str, Any]]:
     from rewards.records import BadLine, Row, detect_fields, read_rows
+    from rewards.scoring import RewardResult
+    from rewards.verdict import Status
 
     whole = any(verifier.scope == "group" for verifier in reward.components.values())
     # Which version with which settings gave a row its number, in every row: files get cut and joined.
@@ -232,17 +234,18 @@ def _scored_rows(arguments: argparse.Namespace, reward: Any, summary: Any) -> It
     source = _with_progress(source, arguments.file)
     score = _on_ray(arguments, reward) if arguments.ray else reward.score
     while chunk := list(source if whole or arguments.ray else itertools.islice(source, CHUNK_ROWS)):
-        plan: list[tuple[BadLine, None] | tuple[None, Any]] = []
+        plan: list[tuple[BadLine | None, Any, bool]] = []
         for item in chunk:
             if isinstance(item, BadLine):
-                plan.append((item, None))
+                plan.append((item, None, False))
                 continue
             if fields is None:
                 fields = detect_fields(item.data, _pairs(arguments.map), needs=reward.needs)
                 print(f"fields: {fields.describe()}", file=sys.stderr)
-            plan.extend((None, sample) for sample in fields.samples(item))
-        results = iter(score([sample for bad, sample in plan if bad is None]))
-        for bad, sample in plan:
+            answered = fields.answered(item)
+            plan.extend((None, sample, answered) for sample in fields.samples(item))
+        results = iter(score([sample for _, sample, answered in plan if answered]))
+        for bad, sample, answered in plan:
             if bad is not None:
                 summary.add_bad_line()
                 if summary.bad_lines <= MAX_BAD_LINES_SHOWN:
@@ -254,9 +257,11 @@ def _scored_rows(arguments: argparse.Namespace, reward: Any, summary: Any) -> It
                     "problem": bad.problem,
                 }  # fmt: skip
                 continue
-            result = next(results)
+            # A null where the completion belongs is a request that failed, not an empty answer: no number.
+            result = next(results) if answered else RewardResult(None, Status.INVALID)
             summary.add(sample, result)
-            yield {**result_row(sample, result), "scored_by": scored_by}
+            row = {**result_row(sample, result), "scored_by": scored_by}
+            yield row if answered else {**row, "problem": "the row has no completion"}
 
 
 def result_row(sample: Any, result: Any) -> dict[str, Any]:

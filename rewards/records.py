@@ -251,6 +251,11 @@ class FieldMap:
         """One line for people: `completion=response, gold=answer`."""
         return ", ".join(f"{name}={path}" for name, path in self.paths.items())
 
+    def answered(self, row: Row) -> bool:
+        """Whether the row has a completion at all: a null is an answer that never came, not an empty one."""
+        value = self._compiled["completion"].find(row.data)
+        return value is not _ABSENT and value is not None
+
     def samples(self, row: Row) -> list[Sample]:
         """The samples of one row; several when `completion` takes each element of a list."""
         found = {name: path.find(row.data) for name, path in self._compiled.items() if path.text != _WHOLE_ROW}
@@ -331,6 +336,8 @@ def detect_fields(
             raise InputError(
                 f"several fields could be the completion: {', '.join(fits)}; say which: --map completion={fits[0]}"
             )
+        # A first row may be the one whose answer never came: the field is there, and the others have a value.
+        fits = fits or [c for c in candidates if c.removesuffix("[]") not in taken and _Path.of(c).find(data) is None]
         if fits:
             paths[name] = fits[0]
     if "completion" not in paths:

@@ -60,6 +60,8 @@ class Summary:
         )
         self._groups: dict[str, list[int]] = {}
         self._unscored_in_groups = 0
+        self.unanswered = 0
+        """Rows without a completion."""
         self.repeated_ids = 0
         self._first_repeated = ""
         self._ids: set[str] = set()
@@ -84,14 +86,16 @@ class Summary:
             self.reasons[key][str(verdict.reason)] += 1
             if verdict.score is not None:
                 self.component_sums[key] += verdict.score
+        if result.status is Status.INVALID and not result.verdicts:
+            self.unanswered += 1
         if self.passing is not None and sample.group:
-            verdict = result.verdicts[self.passing]
-            if verdict.score is None:
+            passing = result.verdicts.get(self.passing)
+            if passing is None or passing.score is None:
                 self._unscored_in_groups += 1
             else:
                 counts = self._groups.setdefault(sample.group, [0, 0])
                 counts[0] += 1
-                counts[1] += verdict.score >= 1.0
+                counts[1] += passing.score >= 1.0
 
     def add_bad_line(self) -> None:
         """Count a line that was no row."""
@@ -160,6 +164,7 @@ class Summary:
             "version": __version__,
             "n": self.rows,
             "bad_lines": self.bad_lines,
+            "unanswered": self.unanswered,
             "repeated_ids": self.repeated_ids,
             "covered": self.covered,
             "mean_reward": self.mean_reward,
@@ -180,6 +185,8 @@ class Summary:
         out = []
         if self.bad_lines:
             out.append(f"{self.bad_lines} line(s) could not be read; each is named above and in the output")
+        if self.unanswered:
+            out.append(f"{self.unanswered} row(s) have no completion (null): unscored, not wrong")
         if self.repeated_ids:
             out.append(
                 f"{self.repeated_ids} row(s) have an id that another row has, such as {self._first_repeated!r}: a join "

@@ -68,6 +68,20 @@ def test_a_file_in_which_no_row_has_a_reward_is_bad_input(tmp_path: Path, capsys
     assert rows_of(tmp_path / "out.jsonl")[0]["status"] == "invalid"
 
 
+def test_a_null_where_the_completion_belongs_is_no_wrong_answer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A request that failed leaves a null, in the first row too; the other rows are scored as ever."""
+    file, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    rows = [{"id": "1", "completion": None, "answer": "4"}, {"id": "2", "completion": "\\boxed{4}", "answer": "4"}]
+    rows += [{"id": "3", "answer": "4"}, {"id": "4", "completion": "", "answer": "4"}]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert main(["score", str(file), "--reward", "math", "-o", str(out)]) == 0
+    assert [row["reward"] for row in rows_of(out)] == [None, 1.0, None, 0.0]
+    assert rows_of(out)[0]["problem"] == "the row has no completion"
+    assert "2 row(s) have no completion" in capsys.readouterr().err
+
+
 def test_the_summary_goes_to_stderr(file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """n, mean, statuses, reasons, pass@k, rows per second."""
     main(["score", file, "--reward", "math+format", "-o", str(tmp_path / "out.jsonl")])
