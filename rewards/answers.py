@@ -1279,6 +1279,12 @@ def _find_tagged(text: str, start: int, end: int, where: Where, choice: bool, tr
             return _TRUNCATED
         content_first, content_last = _trim(text, first, last)
         content = text[content_first:content_last]
+        before = text.rfind("<answer>", start, opening)
+        closed = text.find("</answer>", before, opening) if before >= 0 else -1
+        if closed >= 0 and _joins(text[closed + len("</answer>") : opening]) == " or ":
+            begin, stop = _trim(text, before + len("<answer>"), closed)
+            spans = Span(text[begin:stop], begin, stop), Span(content, content_first, content_last)
+            return Answer(spans, "tag", "", " or ")
         if content.lower() not in _TEMPLATE_WORDS and content.strip("[]{}<>.") != "":
             low = _lowered(text[content_first:content_last])
             if "\n" in content or len(content) > 60 or "answer" in low:

@@ -1256,6 +1256,9 @@ class _Comparison:
                 if one.op == "tuple" and has_pm(one) and (points := expand(one)) is not None:
                     opened = Node("list", tuple(points), ",")
                     g, a = (opened, a) if one is g else (g, opened)
+        forms = a.args if a.op == "list" and a.value == "or" and len(a.args) < 5 and is_number(g) else ()
+        if forms and all(n.op in _WRITTEN and self.same(g, n).equal for n in forms):
+            return Decision(True, "equal_list", "the same value in several forms")  # 0.5 or 50%
         if g.op == a.op == "list" and {g.value, a.value} == {"and", "or"} and all(n.op == "sym" for n in g.args):
             return Decision(False, "value_differs", "p and q is not p or q")
         ours, theirs = _curves(g), _curves(a)
@@ -1420,6 +1423,10 @@ class _Comparison:
 
 
 _TURN: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!=", "≈": "≈", "~": "~", "≡": "≡"}
+
+
+_WRITTEN: Final = frozenset(("num", "dec", "pct", "money", "qty", "deg"))
+"""Values as they are written, not worked out."""
 
 
 def _curves(node: Node) -> list[Node] | None:
