@@ -59,7 +59,9 @@ def seed() -> None:
 
 def number_main_thread() -> None:
     """`threading` remembers the main thread's id; what `os.fork` would have run puts it right."""
-    threading._main_thread._set_native_id()  # type: ignore[attr-defined]
+    renumber = getattr(threading.main_thread(), "_set_native_id", None)
+    if renumber is not None:
+        renumber()
 
 
 def move_to(folder: str) -> None:
@@ -137,7 +139,7 @@ def _join_threads() -> None:
     that there is none takes `threading` a tenth of a millisecond."""
     waited_for = getattr(threading, "_shutdown_locks", None)  # of threads that are not daemons; maybe the main one's
     main = getattr(threading.main_thread(), "_tstate_lock", None)
-    if waited_for is None or waited_for - {main} or threading._threading_atexits:  # type: ignore[attr-defined]
+    if waited_for is None or waited_for - {main} or getattr(threading, "_threading_atexits", True):
         threading._shutdown()  # type: ignore[attr-defined]
 
 
