@@ -1100,10 +1100,10 @@ def _choices(text: str, start: int, end: int) -> tuple[int, int] | None:
     at = first[1]
     stop = at
     while True:
-        after = _skip(text, at, end, " ,、/)(*;&")
+        after = _skip(text, at, end, " ,、/)(*;&$")
         for word in ("and", "or", "和", "或", "及"):
             if text.startswith(word, after):
-                after = _skip(text, after + len(word), end, " (*")
+                after = _skip(text, after + len(word), end, " (*$")
                 break
         else:
             if after == at:
@@ -1299,7 +1299,46 @@ def _find_tagged(text: str, start: int, end: int, where: Where, choice: bool, tr
     return None
 
 
-_HEDGING: Final = ("could also", "might also", "may also", "could be", "might be", "may be", "or maybe", "or possibly")
+_DOUBT: Final = frozenset(
+    {"or", "oder", "ou", "maybe", "possibly", "perhaps", "alternatively", "might", "could", "may"}
+)
+_AROUND_DOUBT: Final = frozenset({"but", "though", "although", "it", "also", "be", "equally", "even", "well", "as"})
+
+
+def _alternative(text: str, low: str, at: int, end: int, choice: bool) -> tuple[int, int] | None:
+    """The second answer of "5 (or 6)", "5 / 6", "5, though it might be 6": where it stands; None without one.
+
+    "or about 0.667" gives the first one's decimal, and words that follow are no answer.
+    """
+    doubted = False
+    for _ in range(6):
+        at = _skip(text, at, end, " ,;*")
+        if text.startswith("(", at) and low.startswith(tuple(_DOUBT), at + 1):
+            at += 1
+        if text.startswith("/", at):
+            at, doubted = at + 1, True
+            continue
+        word = at
+        while word < end and text[word].isalpha():
+            word += 1
+        if low[at:word] in _DOUBT:
+            doubted = True
+        elif low[at:word] not in _AROUND_DOUBT or word == at:
+            break
+        at = word
+    if not doubted or at >= end or low.startswith(_ABOUT_WORDS, at):
+        return None
+    bare = at + text.startswith("$", at)
+    lettered = choice and "A" <= text[bare : bare + 1] <= "J" and not _is_letter(text, bare + 1)
+    if not (lettered or text[at] in _STARTS_MATH):
+        return None
+    first, last = _trim(text, at, end)
+    if text[last - 1] == ")" and "(" not in text[first:last]:
+        first, last = _trim(text, first, last - 1)
+    return (first, last) if first < last else None
+
+
+_ABOUT_WORDS: Final = ("approximately", "about", "roughly", "\\approx", "$\\approx", "≈", "equivalently")
 
 
 def _read_statement(text: str, low: str, at: int, end: int, choice: bool, truncated: bool) -> Answer | None:
@@ -1317,8 +1356,10 @@ def _read_statement(text: str, low: str, at: int, end: int, choice: bool, trunca
         if found[0] >= found[1] or found[1] - found[0] > 120:
             return None
     first, last = _trim(text, *found)
-    if any(hedge in low[last:stop] for hedge in _HEDGING) and any(c.isdecimal() for c in low[last:stop]):
-        first, last = _trim(text, at, stop)  # "7, but it could also be 8" names two
+    other = _alternative(text, low, last, stop, choice)
+    if other is not None and first < last:
+        spans = Span(text[first:last], first, last), Span(text[other[0] : other[1]], *other)
+        return Answer(spans, "stated", "", " or ")
     if first >= last or low[first:last] in _JUDGEMENTS or "boxed" in low[first:last]:
         return None  # a box that reaches here is the template's echo
     return Answer((Span(text[first:last], first, last),), "stated")

@@ -103,6 +103,8 @@ def _extreme(words: list[str], at: int) -> bool:
 
 def all_words(toks: list[Token]) -> bool:
     """Whether the text has no mathematics at all: words, marks, and at least one real word."""
+    if sum(t.text == "?" for t in toks) > 1:
+        return False
     real = False
     for token in toks:
         if token.kind == "w":

@@ -127,7 +127,10 @@ def _read(node: Node) -> tuple[tuple[Piece, ...], Node | None]:
             raise NotReal
         variable = variables.pop() if variables else None
         if node.value == "or":
-            return tuple(p for pieces, _ in read for p in pieces), variable
+            union = normal(tuple(p for pieces, _ in read for p in pieces))
+            if len(read) > 1 and any(normal(pieces) == union for pieces, _ in read):
+                raise NotReal  # "x > 3 or x > 4" names two answers
+            return union, variable
         if any(a.op not in ("rel", "where") for a in node.args[node.args[0].op == "numset" :]):
             raise NotReal
         pieces = normal(read[0][0])

@@ -27,6 +27,8 @@ class UnitGrammar(Cursor):
                     break
                 if low in AND_WORDS or low in OR_WORDS:
                     following = self.toks[self.i + 1]
+                    if following.text.lower() in ("something", "anything", "other", "more", "less", "maybe", "so"):
+                        break
                     if following.kind not in ("w", "W") or not parts or self.number_follows(self.i + 1):
                         break
                 elif (low in STOP_WORDS or low in QUALIFIERS) and (parts or low != "in") and low != "squared":

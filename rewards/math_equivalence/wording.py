@@ -32,6 +32,7 @@ _DEMANDED: Final = frozenset(
     ("will", "wins", "win", "won", "receives", "gets", "loses", "starts", "has", "can", "should")
 )
 """Verbs behind a name that was asked for: "Petya will receive the last token" answers "who"."""
+_DOUBTS: Final = frozenset("unless possibly perhaps else wrong might could probably sometimes otherwise".split())
 _WINS: Final = frozenset(("wins", "win", "won", "has a winning strategy"))
 _NEGATIONS: Final = frozenset(
     "not no never none neither nor cannot can't without except but isn't aren't doesn't don't won't non un".split()
@@ -110,7 +111,9 @@ def answers_yes_or_no(words: list[str]) -> str | None:
     """What "yes, it is possible" (true) and "no, there is none" (false) say; None for other wordings and for both."""
     if not words or words[0] not in ("yes", "no") or "or" in words or "maybe" in words:
         return None
-    if len(words) > 1 and words[1] in ("+", "-", "*", "/", "^", "=", "&"):
+    if len(words) > 1 and words[1] in ("+", "-", "*", "/", "^", "=", "&", "?"):
+        return None
+    if any(word in _DOUBTS for word in words):
         return None
     if ("no" if words[0] == "yes" else "yes") in words[1:3]:
         return None
