@@ -21,6 +21,7 @@ import dataclasses
 import hashlib
 import itertools
 import json
+import re
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -122,6 +123,9 @@ def _layout(blocks: Sequence[str], outside: bool, work: str, answer: str) -> str
     return "\n".join([*parts, answer] if outside else parts)
 
 
+_DIGITS: Final = re.compile(r"\d{1,15}(?!\d)", re.ASCII)
+
+
 def _wrong_answers(gold: str) -> tuple[str, str] | None:
     """Two answers of the gold's kind that are not the gold; None where no kind is recognised."""
     bare = gold.strip()
@@ -131,7 +135,11 @@ def _wrong_answers(gold: str) -> tuple[str, str] | None:
     try:
         number = Fraction(bare.replace(",", ""))
     except (ValueError, ZeroDivisionError):
-        return ("zzqx", "vvkw") if bare else None
+        # A formula with another last number is a formula still; words are told from it by their kind alone.
+        *_, last = (None, *_DIGITS.finditer(bare))
+        if last is None:
+            return ("zzqx", "vvkw") if bare else None
+        return tuple(f"{bare[: last.start()]}{int(last[0]) + more}{bare[last.end() :]}" for more in (1, 13))  # type: ignore[return-value]
     return str(number + 1), str(number + 13)
 
 

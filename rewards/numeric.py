@@ -39,7 +39,7 @@ _NUMBER: Final = re.compile(
 # What holds digits without being a number of the answer: exponents of units, degree signs.
 _UNITS: Final = re.compile(
     r"\\(?:text|mathrm|mbox|textrm|textbf)\s?\{[^{}\d]{0,200}\}(?:\s?\^\s?\{?\d\}?)?"
-    r"|(?<=\d):00(?![\d:])|\^\s?\{?\s?\\circ\s?\}?|\b[A-Za-z]{1,12}\s?\^\s?\{?[23]\}?"
+    r"|(?<=\d):00(?![\d:])|\^\s?\{?\s?\\circ\s?\}?|(?<=[\d\s}])(?:m|[A-Za-z]{2,12})\s?\^\s?\{?[23]\}?"
 )
 
 # What makes another value of the numbers beside it, or no value: looked for in what is left without them.
