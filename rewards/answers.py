@@ -1299,9 +1299,7 @@ def _find_tagged(text: str, start: int, end: int, where: Where, choice: bool, tr
     return None
 
 
-_DOUBT: Final = frozenset(
-    {"or", "oder", "ou", "maybe", "possibly", "perhaps", "alternatively", "might", "could", "may"}
-)
+_DOUBT: Final = frozenset("or oder ou maybe possibly perhaps alternatively might could may".split())
 _AROUND_DOUBT: Final = frozenset({"but", "though", "although", "it", "also", "be", "equally", "even", "well", "as"})
 
 
@@ -1311,6 +1309,7 @@ def _alternative(text: str, low: str, at: int, end: int, choice: bool) -> tuple[
     "or about 0.667" gives the first one's decimal, and words that follow are no answer.
     """
     doubted = False
+    at += choice and text.startswith("$", at)  # a letter was found inside its formula
     for _ in range(6):
         at = _skip(text, at, end, " ,;*")
         if text.startswith("(", at) and low.startswith(tuple(_DOUBT), at + 1):

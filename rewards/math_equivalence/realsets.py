@@ -94,6 +94,8 @@ def _read(node: Node) -> tuple[tuple[Piece, ...], Node | None]:
                 points.extend(inner)
             else:
                 points.extend(_point(value))
+        if len(node.args) > 1 and any(n.op == "rel" for n in node.args):
+            raise NotReal  # {x > 3, x > 4} is no set
         return tuple(points), None
     if op == "const" and node.value == "empty":
         return (), None
