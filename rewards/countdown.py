@@ -238,25 +238,25 @@ class Countdown(Verifier[CountdownParams]):
         if isinstance(puzzle, Fault):
             return Verdict.invalid(puzzle.reason, puzzle.detail)
         target, given = puzzle
-        text = self._answer(sample)
-        if isinstance(text, Fault):
-            return Verdict.scored(0.0, text.reason, text.detail)
-        fault = self._fault(text, target, given)
-        if fault is not None:
-            return Verdict.scored(0.0, fault.reason, fault.detail, extracted=text)
-        return Verdict.scored(1.0, extracted=text)
+        texts = self._answer(sample)
+        if isinstance(texts, Fault):
+            return Verdict.scored(0.0, texts.reason, texts.detail)
+        for text in texts:  # of several that are offered together, each must be right
+            fault = self._fault(text, target, given)
+            if fault is not None:
+                return Verdict.scored(0.0, fault.reason, fault.detail, extracted=text)
+        return Verdict.scored(1.0, extracted=texts[-1])
 
-    def _answer(self, sample: Sample) -> str | Fault:
+    def _answer(self, sample: Sample) -> list[str] | Fault:
         text = sample.text
         if self.params.where == "last_line":
             last = text[answer_start(text) :].strip().rsplit("\n", 1)[-1].strip()
-            return last or Fault(Reason.NO_ANSWER, "the completion is empty")
+            return [last] if last else Fault(Reason.NO_ANSWER, "the completion is empty")
         answer = find_answer(text, prompt=sample.prompt_text, where="boxed", truncated=bool(sample.truncated))
         if answer.problem or not answer.spans:
             return Fault(answer.problem or Reason.NO_ANSWER, "no answer tag and no box")
         # In a sentence the mark behind an answer is an exclamation; behind arithmetic it is a factorial.
-        factorial = text[answer.spans[-1].end :].lstrip().startswith("!")
-        return answer.text + "!" if factorial else answer.text
+        return [span.text + "!" * text[span.end :].lstrip().startswith("!") for span in answer.spans]
 
     def _fault(self, text: str, target: Fraction, given: Counter[Fraction]) -> Fault | None:
         left, equals, right = text.strip().strip("$`").partition("=")
