@@ -427,6 +427,8 @@ class _Parser(Numerals, UnitGrammar):
 
     def condition(self, node: Node) -> Node:
         """condition := ("for"|"where"|"if"|...) anything up to the next separator; kept as words"""
+        if self.open and self.open[-1] == "[" and self.toks[self.i].kind == "w":
+            self.fail("a program's list")  # [5 for x in y]
         words: list[str] = []
         depth = 0
         while True:
@@ -492,8 +494,8 @@ class _Parser(Numerals, UnitGrammar):
                 self.i += 1
                 count = exact_of(sides[-1])
                 if sign == "==":
-                    if count is not None:
-                        self.fail("a test of two numbers, which is true or false")
+                    if sides[-1].op != "sym":
+                        self.fail("a test, which is true or false")
                     sign = "="
                 if sign == "!=" and token.space == 0 and isinstance(count, int) and self.toks[self.i].kind == "n":
                     sides[-1] = tree.factorial(sides[-1])  # 5!=120 written tight

@@ -23,7 +23,7 @@ class UnitGrammar(Cursor):
             kind, text = token.kind, token.text
             if kind in ("w", "W"):
                 low = text.lower()
-                if low in NEGATIONS and low != "no":
+                if (low in NEGATIONS and low != "no") or low in ("null", "none", "nan", "undefined", "true", "false"):
                     break
                 if low in AND_WORDS or low in OR_WORDS:
                     following = self.toks[self.i + 1]

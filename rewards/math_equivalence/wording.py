@@ -111,9 +111,9 @@ def answers_yes_or_no(words: list[str]) -> str | None:
     """What "yes, it is possible" (true) and "no, there is none" (false) say; None for other wordings and for both."""
     if not words or words[0] not in ("yes", "no") or "or" in words or "maybe" in words:
         return None
-    if len(words) > 1 and words[1] in ("+", "-", "*", "/", "^", "=", "&", "?"):
+    if len(words) > 1 and not words[1][0].isalnum():
         return None
-    if any(word in _DOUBTS for word in words):
+    if any(word in _DOUBTS or (word in _CODE and word != "none") for word in words):
         return None
     if ("no" if words[0] == "yes" else "yes") in words[1:3]:
         return None
