@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -83,7 +84,7 @@ def test_a_question_without_spread_rests_longer_each_time_and_comes_back() -> No
         asked.append(index)
         source.record(index, 0, 8, flat=index == 0)
     at = [i for i, index in enumerate(asked) if index == 0]
-    gaps = [later - earlier for earlier, later in zip(at, at[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in pairwise(at)]
     for gap, rest in zip(gaps, (6, 12, 24, 48, 48), strict=False):
         assert rest <= gap <= rest + 12, "the rest, then its place in a pass"
     source.record(0, 4, 8)
