@@ -47,6 +47,7 @@ _NOT_PLAIN: Final = re.compile(
     r"\\(?:sqrt|pi|log|ln|exp|sin|cos|tan|pm|mp|infty|leq?|geq?|neq?|lt|gt)(?![A-Za-z])|[\u221a\u03c0\u221e\u00b1<>\u2264\u2265\u2260^!]"
     r"|\*\*[^*]|\bnot\b|n't\b"
 )
+_VARIABLE: Final = re.compile(r"\d[ixyz](?![A-Za-z0-9])")
 _SPACED: Final = re.compile(r"\D*\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:\.\d+)?\D*")
 
 
@@ -107,7 +108,7 @@ def read_number(text: str) -> Fraction | Fault:
     for number in found:
         if isinstance(number, Fault):
             return number
-    more = _NOT_PLAIN.search(_NUMBER.sub(" ", bare))
+    more = _NOT_PLAIN.search(_NUMBER.sub(" ", bare)) or _VARIABLE.search(bare)
     if found and more is not None:
         return Fault("no_number", f"{text[:80]!r} is not a plain number: {more[0]!r}")
     if not found:
