@@ -28,6 +28,7 @@ import collections
 import json
 import math
 import sys
+import types
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
@@ -121,6 +122,10 @@ def encode(value: Any, *, keep: Keep | None = None) -> Any:
     """
     if value is None or value is True or value is False or (type(value) is int and -_SMALL < value < _SMALL):
         return value
+    if keep is not None and type(value) is types.FunctionType:  # the solution itself: no question for the long list
+        handle = keep(value)
+        if handle is not None:
+            return handle
     budget = [MAX_NODES, MAX_FLAT]
 
     def spend_flat(count: int) -> None:

@@ -373,6 +373,8 @@ class Conversation:
 
     reads: int
     writes: int
+    patient = False
+    """Nobody waits for an answer: what comes may lie in the pipe as output does."""
 
     def __init__(self, reads: int, writes: int) -> None:
         self.reads, self.writes = reads, writes
@@ -421,6 +423,14 @@ class Conversation:
             del self.incoming[:end]
             self.frame(raw)
         return True
+
+    def drain(self) -> None:
+        """Takes what still lies in the pipe, once nobody writes to it any more."""
+        poll = select.poll()
+        if self.reads >= 0:
+            poll.register(self.reads, select.POLLIN)
+        while self.reads >= 0 and poll.poll(0) and self.readable():
+            pass
 
     def writable(self) -> bool:
         """Sends what is queued. Returns False when nobody reads."""
@@ -508,8 +518,10 @@ class Pump:
         talk = self.talk
         talking = reading = writing = False
         if talk is not None:
-            poll.register(talk.reads, select.POLLIN)
-            talking = reading = True
+            talking = True
+            reading = not talk.patient
+            if reading:
+                poll.register(talk.reads, select.POLLIN)
         most_wall = max(box.limits.wall_seconds for box in self.running)
         started = time.monotonic()
         lost_at = started + most_wall * REAL_TIME_FACTOR + GRACE_SECONDS
@@ -528,6 +540,9 @@ class Pump:
                 look_at = lost_at
                 for descriptor in streams:
                     poll.register(descriptor, select.POLLIN)
+                if talk is not None and talk.patient:
+                    poll.register(talk.reads, select.POLLIN)
+                    reading = True
             until = min(lost_at, look_at)
             if talk is not None and talk.deadline is not None and talking:
                 until = min(until, talk.deadline)
@@ -576,6 +591,8 @@ class Pump:
         for descriptor, box in streams.items():  # what was written before the end lies in the pipe
             while self._drain(descriptor, box, at_end=True):
                 pass
+        if talk is not None and talk.patient:
+            talk.drain()
 
     def _drain(self, descriptor: int, box: _Running, at_end: bool = False) -> bool:
         """Reads once. Returns False when there is no more to come."""
@@ -962,6 +979,8 @@ def run_calls(
 class _Verdicts(Conversation):
     """Listens on the verdict channel of a test box."""
 
+    patient = True
+
     def __init__(self, reads: int) -> None:
         super().__init__(reads, -1)
         self.most = 1 << 22
@@ -971,7 +990,7 @@ class _Verdicts(Conversation):
         self.detail = ""
 
     def frame(self, raw: bytes) -> None:
-        message = json.loads(raw)
+        message = plain_data.loads(raw)
         kind = message[0]
         if kind == "declared":
             for name in message[1]:

@@ -657,7 +657,7 @@ def _run_script(
         whole = not sites
         verdicts.declare(sites or [WHOLE_SCRIPT])
     module = types.ModuleType("__main__")
-    module.__file__ = os.path.abspath(entry)
+    module.__file__ = f"{sys.path[0]}/{entry}"
     sys.modules["__main__"] = module
     module.__dict__[_SITES] = _Recorder(verdicts)
     try:
