@@ -57,6 +57,7 @@ REAL_TIME_FACTOR: Final = 20
 """Wall limits leave out the time a program was ready but the machine was busy, up to this factor."""
 MOUNTABLE: Final = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin")
 ETC_FILES: Final = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/mime.types")
+MOST_COPIED_BYTES: Final = 1 << 20
 DEVICES: Final = ("null", "zero", "full", "random", "urandom")
 PRIVATE_FOLDERS: Final = ("/tmp/", "/var/tmp/", "/dev/", "/proc/")
 MOVED: Final = "/moved"
@@ -88,6 +89,18 @@ def _bind(new: str, path: str) -> None:
     kernel.mount(path, target, None, kernel.MS_BIND | kernel.MS_REC)
 
 
+def _copy(path: str, target: str) -> None:
+    """A small file, or a folder of links: copied, because every mount of the root is made anew for every box."""
+    if os.path.isdir(path):
+        os.mkdir(target, 0o755)
+        for name in os.listdir(path):
+            if os.path.islink(f"{path}/{name}"):
+                os.symlink(os.readlink(f"{path}/{name}"), f"{target}/{name}")
+    elif os.path.isfile(path):
+        with open(path, "rb") as source, open(target, "wb") as copy:
+            copy.write(source.read(MOST_COPIED_BYTES))
+
+
 def _build_root(read_only: list[str]) -> dict[str, str]:
     """A tmpfs with bind mounts of what programs may read becomes /, read-only, and the old root is gone.
 
@@ -107,8 +120,8 @@ def _build_root(read_only: list[str]) -> dict[str, str]:
         elif os.path.isdir(path):
             _bind(new, path)
     for path in ETC_FILES:
-        if os.path.exists(path):
-            _bind(new, path)
+        with contextlib.suppress(OSError):  # one that this user may not read
+            _copy(path, new + path)
     for path in read_only:
         if path not in moved and not os.path.lexists(new + path) and os.path.exists(path):
             _bind(new, path)
