@@ -48,6 +48,11 @@ MAX_ECHO_CHARS: Final = 60
 """Longest box content that is looked up among the template words."""
 
 
+MAX_AFTER_HASHES: Final = 200
+"""Most characters that may follow a `####` line that begins with a letter; before more it is a heading."""
+_FUNCTIONS: Final = frozenset("sin cos tan cot sec csc log ln exp sqrt pi arcsin arccos arctan".split())
+
+
 class Span(NamedTuple):
     """A stretch of a text: `text == whole[start:end]`."""
 
@@ -149,6 +154,8 @@ def _region(text: str) -> tuple[int, int, bool]:
 
 # ---------------------------------------------------------------- boxes
 
+# Braces with braces inside them at most; each alternative begins with a character of its own, so one pass decides.
+_SHALLOW = re.compile(r"\{[^{}\\]*(?:(?:\\[^{}]|\{[^{}\\]*(?:\\[^{}][^{}\\]*)*\})[^{}\\]*)*\}", re.DOTALL)
 _BRACE_CHUNK: Final = 4_096
 """Characters whose braces are counted at once where they cannot close the box."""
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
@@ -174,19 +181,9 @@ def _matching_brace(text: str, opening: int, end: int) -> int:
     # Most boxes hold no inner brace: then the first `}` is the one, unless it is escaped (\}).
     if text.find("{", opening + 1, closing) < 0 and text[closing - 1] != "\\":
         return closing
-    # Few inner braces: step from one closing brace to the next until as many are closed as are open.
-    last = opening
-    depth = 0
-    for _ in range(8):
-        depth += text.count("{", last, closing) - 1
-        if text.find("\\{", last, closing) >= 0 or text[closing - 1] == "\\":
-            break
-        if depth == 0:
-            return closing
-        last = closing + 1
-        closing = text.find("}", last, end)
-        if closing < 0:
-            return -1
+    shallow = _SHALLOW.match(text, opening, end)
+    if shallow is not None:
+        return shallow.end() - 1
     depth = 0
     at = opening
     while at < end:
@@ -494,7 +491,7 @@ def _span(text: str, box: _Box) -> Span:
             first, last = first + 1, last - 1
             continue
         break
-    if last - first > 8:
+    if last - first > 8 and (text.find("nswer", first, last) >= 0 or text.find("NSWER", first, last) >= 0):
         first = _after_label(text, first, last)
     return Span(text[first:last], first, last)
 
@@ -1121,6 +1118,13 @@ def _answer_like(text: str, at: int, end: int) -> bool:
     return at < end and text[at] in _STARTS_MATH
 
 
+def _formula_line(content: str) -> bool:
+    """`x = \\pm 4`, `x^2-2`; neither words nor a bound: `#### x < 0` opens a case."""
+    words = re.findall(r"(?<![\\A-Za-z])[A-Za-z]{2,}", content)
+    bound = any(mark in content for mark in ("<", ">", "\\le", "\\ge", "≤", "≥"))
+    return not bound and any(c in "0123456789=" for c in content) and all(w in _FUNCTIONS for w in words)
+
+
 def _hashes(text: str, start: int, end: int, *, choice: bool = False) -> tuple[int, int] | None:
     """The last `#### 42` line. `#### Step 3:` is a Markdown heading, `#### 3. Add` is one too."""
     line_end = written = _trim_end(text, start, end)
@@ -1144,6 +1148,7 @@ def _hashes(text: str, start: int, end: int, *, choice: bool = False) -> tuple[i
                 lettered
                 or (content[0] in _STARTS_MATH and not heading)
                 or (last >= written - 3 and len(content.split()) <= 4)
+                or (written - last <= MAX_AFTER_HASHES and _formula_line(content))
             ):
                 return first, last
         line_end = max(text.rfind("\n", start, at), start)
@@ -1245,7 +1250,7 @@ def find_answer(
                 return _TRUNCATED
             closing = _closing(text, low, start, end, letter)
             if closing is not None:
-                return closing
+                return _ECHO if not choice and _repeats_prompt(text, closing.spans[0], prompt) else closing
     return _ECHO if boxed is not None else _NONE
 
 
@@ -1355,6 +1360,8 @@ def _read_statement(text: str, low: str, at: int, end: int, choice: bool, trunca
         if found[0] >= found[1] or found[1] - found[0] > 120:
             return None
     first, last = _trim(text, *found)
+    if not choice and _denied_before(low, at, first):
+        return None
     other = _alternative(text, low, last, stop, choice)
     if other is not None and first < last:
         spans = Span(text[first:last], first, last), Span(text[other[0] : other[1]], *other)
@@ -1365,13 +1372,20 @@ def _read_statement(text: str, low: str, at: int, end: int, choice: bool, trunca
 
 
 _NEGATIONS: Final = (
-    "not", "never", "cannot be", "not be", "n't be", "n’t be", "nicht", "pas", "不是", "并非", "不等于",
+    "not", "never", "cannot be", "not be", "n't be", "n’t be", "nicht", "pas", "no es", "non è", "не", "não é",
+    "不是", "并非", "不等于",
 )  # fmt: skip
+_UNEQUAL: Final = ("\\ne", "\\neq", "≠", "!=", "\\not=", "\\not =", "=/=", "<>")
 
 
 def _denied_before(low: str, start: int, at: int) -> bool:
-    """True when the words just before `at` deny what stands there: "It is certainly not 5." """
-    before = low[max(start, at - 24) : at].rstrip(' \t(*_`$\\"“:=')
+    """True when what stands just before `at` denies it: "It is certainly not 5", "not x = 5", `x \\ne 5`."""
+    before = low[max(start, at - 24) : at].rstrip(" \t{$")
+    if before.endswith(_UNEQUAL):
+        return True
+    before = before.rstrip(' \t(*_`$\\"“:=')
+    if before[-1:].isalpha() and before[-2:-1] in (" ", "$", "(") and low[at - 1 : at] != before[-1:]:
+        before = before[:-1].rstrip(' \t(*_`$\\"“')  # the unknown of "not x = 5"
     if before.endswith(("n't", "n’t")):
         return True
     return any(
@@ -1450,6 +1464,18 @@ def _bold_list(text: str, start: int, end: int) -> list[Span]:
     return spans
 
 
+def _repeats_prompt(text: str, span: Span, prompt: str) -> bool:
+    """True when the whole line that a value is taken from stands in the prompt: "Write 3/8 as a decimal."
+
+    A line that names an option (`B) 5 apples`) is chosen, not repeated, and so is one of a word or two.
+    """
+    first = text.rfind("\n", 0, span.start) + 1
+    last = text.find("\n", span.end)
+    line = text[first : last if last >= 0 else len(text)].strip()
+    option = line[:1] == "(" or line[1:2] in (")", ".", ":")
+    return not option and len(line.split(None, 3)) > 2 and line in prompt
+
+
 _WORD_VERDICTS: Final = (
     "no solutions", "no solution", "no real solutions", "no real solution", "infinitely many solutions",
     "does not exist", "no such number exists", "undefined", "impossible",
@@ -1523,7 +1549,7 @@ def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer 
             if len(listed) > 1:
                 return Answer(tuple(listed), "closing")
             found = _narrow(text, low, at, last)
-            if found is not None and _denied_before(low, at, found[0]):
+            if found is not None and (_denied_before(low, at, found[0]) or _denied(text, found[1], last)):
                 return None
         if found is None and not choice:
             found = _verdict_in_words(low, at, last)
