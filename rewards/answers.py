@@ -181,7 +181,7 @@ def _matching_brace(text: str, opening: int, end: int) -> int:
     # Most boxes hold no inner brace: then the first `}` is the one, unless it is escaped (\}).
     if text.find("{", opening + 1, closing) < 0 and text[closing - 1] != "\\":
         return closing
-    shallow = _SHALLOW.match(text, opening, end)
+    shallow = _SHALLOW.match(text, opening, min(end, opening + MAX_STATEMENT_CHARS))
     if shallow is not None:
         return shallow.end() - 1
     depth = 0

@@ -21,7 +21,8 @@ MAX_QUICK: Final = 400
 # Token shapes only. Every alternative is linear: digit groups are of fixed size or follow each other without overlap.
 _QUICK: Final = re.compile(
     r"(?P<money>\\?\$ ?)?(?P<sign>[-+]?) ?(?:"
-    r"(?P<money2>\\?\$)?(?P<whole>\d{1,3}(?:(?:,|\{,\}|,\\!)\d{3})+|\d+)(?:\.(?P<frac>\d+))?"
+    r"(?P<money2>\\?\$)?(?P<whole>\d{1,3}(?:(?:,|\{,\}|,\\!)\d{3})+|\d+)(?:\.(?P<frac>\d+)"
+    r"| ?\\[dt]?frac\{(?P<over>\d+)\}\{(?P<under>\d+)\})?"
     r"|\.(?P<dot>\d+)"
     r"|\\[dt]?frac(?:\{(?P<a>[-+]?\d+)\}\{(?P<b>\d+)\}|(?P<c>\d)(?P<d>\d))"
     r")(?:/(?P<slash>\d+))?(?: ?(?P<mark>\\?%|\^\\circ|\^\{\\circ\}))?\.?",
@@ -51,7 +52,7 @@ def quick_number(text: str) -> Quick | None:
     m = _QUICK.fullmatch(text)
     if m is None:
         return None
-    money, sign, money2, whole, frac, dot, a, b, c, d, slash, mark = m.groups()
+    money, sign, money2, whole, frac, over, under, dot, a, b, c, d, slash, mark = m.groups()
     digits = -1
     value: Exact
     if whole is not None:
@@ -59,7 +60,11 @@ def quick_number(text: str) -> Quick | None:
             if whole[0] == "0":
                 return None  # 0,125 is a decimal, no thousands
             whole = whole.replace("{,}", "").replace(",\\!", "").replace(",", "")
-        if frac is None:
+        if over is not None:
+            if not 0 < int(over) < int(under) or slash is not None or mark:
+                return None  # 2\\frac{3}{2} is a product
+            value = int(whole) + Fraction(int(over), int(under))
+        elif frac is None:
             value = int(whole)
         else:
             digits = len(frac)
