@@ -147,6 +147,8 @@ def quick_polynomial(text: str) -> dict[Monomial, Exact] | None:
             value = Fraction(value, int(under))
         powers: dict[str, int] = {}
         if letters:
+            if num is None and a is None and letters.lstrip()[0] == "*":
+                return None
             lettered = True
             tight = ""
             for joint, letter, power in _FACTOR.findall(letters):

@@ -65,7 +65,7 @@ def sentence(toks: list[Token]) -> Node:
     """A sentence: its words, and the numbers in it."""
     words: list[str] = []
     numbers: list[Node] = []
-    code = toks[0].text == "-" and toks[0].kind == "o" and toks[1].kind == "W" and toks[1].space < 2
+    code = len(toks) > 1 and toks[0].text == "-" and toks[1].kind == "W" and toks[1].space < 2
     for j, token in enumerate(toks):
         code = code or token.kind in ("s", "b", "k", "f")
         if token.kind in ("w", "W", "s", "b", "k", "f"):
