@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from sandboxes import BACKENDS, SandboxError, get
-from sandboxes.conformance import default_catalogue, report
+from sandboxes.conformance import CATALOGUE, report
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -28,7 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
             options[name] = getattr(given, name)
     try:
         with get(given.backend, **options) as sandbox:
-            faults = report(sandbox, given.catalogue or [default_catalogue()])
+            faults = report(sandbox, given.catalogue or [CATALOGUE])
     except SandboxError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -79,17 +79,8 @@ class Row:
         return {"func": ("calls", "asserts"), "stdio": ("stdio",), "both": ("calls", "asserts", "stdio")}[self.task]
 
 
-def default_catalogue() -> Path:
-    """Where our own catalogue lies: inside the installed package, or beside it in a checkout.
-
-    Raises:
-        SandboxError: neither is there.
-    """
-    package = Path(__file__).resolve().parent
-    for folder in (package / "hostile", package.parent / "tests" / "hostile"):
-        if folder.is_dir():
-            return folder
-    raise SandboxError(f"no catalogue beside {package}: pass --catalogue DIR (tests/hostile of the repository)")
+CATALOGUE: Final = Path(__file__).resolve().parent / "hostile"
+"""Our own catalogue."""
 
 
 def load_catalogue(folder: Path) -> list[Row]:

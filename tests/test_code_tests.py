@@ -40,6 +40,7 @@ from sandboxes import (
     TestStatus,
     get,
 )
+from sandboxes.conformance import CATALOGUE
 from sandboxes.fake import FakeSandbox
 
 GOOD = "def solve(x):\n    return 3 * x + 1\n"
@@ -762,14 +763,14 @@ FORGING = ("comparator", "comparison", "early-exit", "forge-result", "monkeypatc
 
 
 def test_the_catalogue_s_forgers_are_not_paid_and_its_honest_programs_pass(local: Sandbox) -> None:
-    """Every program of `tests/hostile` that works on the judge, by each way of judging."""
-    rows = [row for row in read_jsonl(Path(__file__).parent / "hostile" / "index.jsonl") if row["kind"] in FORGING]
+    """Every program of `sandboxes/hostile` that works on the judge, by each way of judging."""
+    rows = [row for row in read_jsonl(CATALOGUE / "index.jsonl") if row["kind"] in FORGING]
     function: list[Any] = [FUNCTION, CHECK, TWO_BOXES]
     forms = {"func": function, "stdio": [SQUARES], "both": [*function, SQUARES]}
     asked = []
     for row in rows:
         try:
-            source = (Path(__file__).parent / "hostile" / f"{row['id']}.py").read_text(encoding="utf-8")
+            source = (CATALOGUE / f"{row['id']}.py").read_text(encoding="utf-8")
         except UnicodeDecodeError:
             continue  # a file in another encoding is no completion, which is text
         for tests in forms[row.get("task") or row["mode"]]:

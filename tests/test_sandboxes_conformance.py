@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, SHARED
+from conftest import SHARED
 
 from sandboxes import Exit, Program, Sandbox, SandboxError
 from sandboxes.conformance import (
+    CATALOGUE,
     CHECKS,
     LIMITS,
     Canaries,
@@ -34,7 +35,7 @@ from sandboxes.conformance import (
 from sandboxes.docker import DockerSandbox, build_image, connect
 from sandboxes.local import LocalSandbox
 
-OWN = ROOT / "tests" / "hostile"
+OWN = CATALOGUE
 GIVEN = SHARED / "cases" / "hostile"
 CATALOGUES = {"own": OWN, "shared": GIVEN}
 THREADS = 4

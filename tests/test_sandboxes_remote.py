@@ -9,7 +9,6 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +18,7 @@ from sandbox_fusion_server import FusionServer, fusion_server
 from rewards.code_tests import CodeTests
 from rewards.verdict import Sample, Status
 from sandboxes import Call, CallStatus, Execution, Exit, Limits, Program, Sandbox, SandboxError, get
+from sandboxes.conformance import CATALOGUE
 from sandboxes.fake import FakeSandbox
 from sandboxes.remote import URL_VARIABLE, RemoteSandbox
 
@@ -351,18 +351,14 @@ def test_no_forging_program_is_paid_and_no_honest_one_fails(row: dict[str, Any],
         assert got.score == (1.0 if row["expect"] == "pass" else 0.0), (tests["kind"], got)
 
 
-OWN_HOSTILE = Path(__file__).parent / "hostile"
-
-
-@pytest.mark.skipif(not (OWN_HOSTILE / "index.jsonl").exists(), reason="the catalogue is not in this tree")
 def test_our_own_catalogue_s_forgers_are_not_paid(server: FusionServer) -> None:
     """The same kinds from the catalogue in this repository."""
     samples = []
-    for line in (OWN_HOSTILE / "index.jsonl").read_text().splitlines():
+    for line in (CATALOGUE / "index.jsonl").read_text().splitlines():
         row = json.loads(line)
         if row["kind"] not in ("comparator", "comparison", "early-exit", "forge-result") or row["expect"] == "pass":
             continue
-        source = (OWN_HOSTILE / f"{row['id']}.py").read_text()
+        source = (CATALOGUE / f"{row['id']}.py").read_text()
         task = row.get("task") or row["mode"]
         for tests in {"func": [FUNCTION], "stdio": [SQUARES], "both": [FUNCTION, SQUARES]}[task]:
             samples.append(Sample(id=row["id"], completion=source, tests=tests))
