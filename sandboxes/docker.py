@@ -199,16 +199,18 @@ def _add_folder(tar: tarfile.TarFile, name: str, mode: int = 0o755) -> None:
 
 
 def _add_package(tar: tarfile.TarFile, where: str) -> None:
-    folders = sorted({path.parent for path in _PACKAGE.rglob("*.py")})
+    # The hostile catalogue is data, and some of it no Python at all.
+    sources = sorted(path for path in _PACKAGE.rglob("*.py") if "hostile" not in path.relative_to(_PACKAGE).parts)
+    folders = sorted({path.parent for path in sources})
     for folder in folders:
         _add_folder(tar, f"{where}/{folder.relative_to(_PACKAGE)}".removesuffix("/."))
-    for path in sorted(_PACKAGE.rglob("*.py")):
+    for path in sources:
         _add_bytes(tar, f"{where}/{path.relative_to(_PACKAGE)}", path.read_bytes())
     for folder in folders:
         _add_folder(tar, f"{where}/{folder.relative_to(_PACKAGE)}/__pycache__".replace("/./", "/"))
     with tempfile.TemporaryDirectory() as made:
         # the image is read-only, so what is not compiled now is compiled at every start
-        for number, path in enumerate(sorted(_PACKAGE.rglob("*.py"))):
+        for number, path in enumerate(sources):
             compiled = py_compile.compile(
                 str(path),
                 f"{made}/{number}",
