@@ -47,15 +47,11 @@ def shared(*parts: str) -> Path:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Under `-n 2 --dist loadgroup` the tests of a file share a process, and so its fixtures.
 
-    Those of one sandbox backend are a group of their own: the whole catalogue on three of them would be one long tail.
+    One process runs the hostile catalogue on all backends, one after the other: two catalogues at once on two CPUs, most
+    of their programs spinning until a limit, take longer than that.
     """
     for item in items:
-        backend = (
-            item.callspec.params.get("backend")
-            if isinstance(item, pytest.Function) and hasattr(item, "callspec")
-            else None
-        )
-        item.add_marker(pytest.mark.xdist_group(f"{item.path.name}/{backend}" if backend else item.path.name))
+        item.add_marker(pytest.mark.xdist_group(item.path.name))
 
 
 @pytest.hookimpl(wrapper=True)
