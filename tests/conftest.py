@@ -47,8 +47,8 @@ def shared(*parts: str) -> Path:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Under `-n 2 --dist loadgroup` the tests of a file share a process, and so its fixtures.
 
-    One process runs the hostile catalogue on all backends, one after the other: two catalogues at once on two CPUs, most
-    of their programs spinning until a limit, take longer than that.
+    One process runs the hostile catalogue on all backends, one after the other: two catalogues at once on two CPUs,
+    most of their programs spinning until a limit, take longer than that.
     """
     for item in items:
         item.add_marker(pytest.mark.xdist_group(item.path.name))
