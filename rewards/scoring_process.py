@@ -9,6 +9,7 @@ leaves the trainer's interpreter lock alone, so that it costs generation nothing
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pickle
@@ -148,10 +149,14 @@ class ScoringProcess:
             reward: one of those this process was made for; by default the first.
 
         Raises:
+            ValueError: the process was not made for `reward`.
             RewardNotPortable: a verifier cannot be pickled, or not imported in another process.
             WorkerStartError: no process can be started.
         """
-        which = 0 if reward is None else next(i for i, known in enumerate(self.rewards) if known is reward)
+        which = 0 if reward is None else next((i for i, known in enumerate(self.rewards) if known is reward), None)
+        if which is None:
+            made_for = ", ".join(repr(known.text) for known in self.rewards)
+            raise ValueError(f"this process was made for {made_for}, not for {reward!r}; make one with that reward too")
         groups: dict[str | int, list[int]] = {}
         for i, sample in enumerate(samples):
             groups.setdefault(sample.group or i, []).append(i)
@@ -167,7 +172,8 @@ class ScoringProcess:
                     waiting = self._exchange(child, which, samples, waiting, found, deadline)
                 except workers.DeadlineCrossed:
                     self._drop()
-                    self._begin()  # so that the next batch need not wait for the loading
+                    with contextlib.suppress(workers.WorkerStartError):  # the next batch tries again and reports
+                        self._begin()  # so that it need not wait for the loading
                     why = Verdict.error(
                         Reason.DEADLINE,
                         f"not judged within the {self.batch_seconds:g} s of its batch; the scoring process was killed",

@@ -118,6 +118,12 @@ def test_a_reward_that_cannot_travel_is_refused_with_the_remedy() -> None:
         ScoringProcess(batch_seconds=0)
 
 
+def test_a_reward_that_the_process_was_not_made_for_is_refused() -> None:
+    """By name, and before anything is scored."""
+    with pytest.raises(ValueError, match="made for 'obeys'"):
+        ScoringProcess(Reward.parse("obeys", registry=registry())).score([], Reward.parse("format"))
+
+
 def test_a_copy_has_a_process_of_its_own_and_threads_take_turns() -> None:
     """Pickled into another worker, or asked from eight threads: the same answers."""
     process = ScoringProcess(Reward.parse("obeys", registry=registry()))
