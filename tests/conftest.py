@@ -27,7 +27,6 @@ ALLOWED_SKIPS = (
     "could not import 'skyrl_gym'",
     "this tier lets no program start a process",  # Landlock alone: by design
     "namespaces only",
-    "a second engine does not start on this machine",
 )
 
 

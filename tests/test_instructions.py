@@ -420,3 +420,16 @@ def test_beyond_the_published_tokenizers_there_is_no_number(name: str, kwargs: d
     assert (found.status, found.reason) == (Status.ERROR, Reason.OVER_LIMIT)
     assert "mode=fixed" in found.detail
     assert verdict([name], [kwargs], text).status is Status.SCORED
+
+
+@settings(max_examples=150, deadline=None)
+@given(text=st.text(max_size=300), name=st.sampled_from(sorted(CATALOGUE)), loose=st.booleans())
+def test_every_check_is_total_on_any_text(text: str, name: str, loose: bool) -> None:
+    """A verdict in either mode, never an exception, for any string."""
+    kwargs = next(row["kwargs"] for row in ROWS if row["instruction"] == name and row["fixed"] is True)
+    for mode in ("fixed", "official"):
+        found = verdict([name], [kwargs], text, mode=mode, strictness="loose" if loose else "strict")
+        if found.status is Status.ERROR:
+            assert found.reason == "missing_dependency", found
+        else:
+            assert found.status in (Status.SCORED, Status.INVALID)
