@@ -142,7 +142,7 @@ class Recorder(TrainerCallback):  # type: ignore[misc]
         """Every process looks at the same gathered numbers, so all come to the same end."""
         if self.watch is None or self.trainer is None:
             return
-        for alert in self.watch.observe(row, self.trainer.batch.rows):
+        for alert in self.watch.observe(row, self.trainer.batch.columns):
             if is_main:
                 write_line(self.out / "alerts.jsonl", {"step": row["step"], **asdict(alert)})
                 self.say(f"{'STOP' if alert.severity == 'stop' and self.alarm else 'WARNING'}: {alert.message}")
@@ -155,7 +155,8 @@ class Recorder(TrainerCallback):  # type: ignore[misc]
         if not self.completions_every or step % self.completions_every or batch is self._written:
             return
         self._written = batch  # several optimiser steps may share one generated batch
-        write_parquet(self.out / "completions" / f"step-{step:06d}.parquet", [{"step": step, **r} for r in batch.rows])
+        columns = {"step": [step] * batch.generated, **batch.columns}
+        write_parquet(self.out / "completions" / f"step-{step:06d}.parquet", columns)
 
 
 class Midway(TrainerCallback):  # type: ignore[misc]

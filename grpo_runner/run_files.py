@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 
 def read_jsonl(path: Path) -> list[dict[str, Any]]:
@@ -35,24 +35,34 @@ def write_line(path: Path, row: Mapping[str, Any]) -> None:
         file.write(json.dumps(row, default=str) + "\n")
 
 
-def write_parquet(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Rows with equal keys, whole or not at all; what is neither text nor number is written as JSON text."""
+def write_parquet(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
+    """Columns of one length, whole or not at all; what is neither text nor number is written as JSON text."""
     import pyarrow
     import pyarrow.parquet
 
-    columns = {name: [_plain(name, row.get(name)) for row in rows] for name in rows[0]}
     part = path.with_name(path.name + ".part")
-    pyarrow.parquet.write_table(pyarrow.table(columns), part)
+    table = pyarrow.table({name: _plain(name, values) for name, values in columns.items()})
+    # No reader skips row groups of a file of a few hundred rows, so minima and maxima are work for nobody.
+    pyarrow.parquet.write_table(table, part, write_statistics=False)
     os.replace(part, path)
 
 
-def _plain(name: str, value: Any) -> Any:
-    if value is None or isinstance(value, bool):
+_PLAIN: Final = frozenset({str, int, float, bool, type(None)})
+
+
+def _plain(name: str, values: Sequence[Any]) -> Sequence[Any]:
+    """Most columns are plain already, which one look at their types tells."""
+    types = set(map(type, values))
+    if types <= _PLAIN and not (name == "gold" and types - {str, type(None)}):
+        return values
+    return [_text(name, value) for value in values]
+
+
+def _text(name: str, value: Any) -> Any:
+    if value is None or isinstance(value, str):
         return value
-    if name == "gold":  # a number in one row and text in the next make no column
-        return value if isinstance(value, str) else json.dumps(value, default=str)
     if name == "completion" and isinstance(value, list):
         return value[-1]["content"]
-    if isinstance(value, str | int | float):
-        return value
+    if name != "gold" and isinstance(value, bool | int | float):
+        return value  # of a gold column: a number in one row and text in the next make no column
     return json.dumps(value, default=str)

@@ -53,9 +53,13 @@ CAUSES: Final = ("right", "wrong", "unscored", "truncated", "equal")
 
 @dataclass(slots=True)
 class Batch:
-    """The latest generated batch, gathered over all processes: what was asked, answered and found."""
+    """The latest generated batch, gathered over all processes: what was asked, answered and found.
 
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    Kept as columns (name to one value per completion, all of one length), as TRL logs them and Parquet stores them:
+    a dict per completion made and taken apart again cost more than everything else that is noted of a step.
+    """
+
+    columns: dict[str, list[Any]] = field(default_factory=dict)
     flat_groups: int = 0
     groups: int = 0
     causes: Counter[str] = field(default_factory=Counter)
@@ -250,23 +254,35 @@ class SignalTrainer(GRPOTrainer):  # type: ignore[misc]  # TRL ships no types
             self.source.record(everyone[g * size], sum(s >= self._highest for s in known), len(known), bool(is_flat))
             if is_flat:
                 self.batch.causes[self._cause(scores[span], truncated[span], statuses[span])] += 1
-        for i, index in enumerate(everyone):
-            given = [column[i] for column in rewards]
-            total = sum(w * r for w, r in zip(weights, given, strict=True) if r == r)  # NaN is not itself
-            is_flat = bool(flat[i // size])
-            self.batch.rows.append(
-                {
-                    "prompt": self.rows[index]["prompt"],
-                    "completion": completions[i],
-                    "gold": self.rows[index].get("gold"),
-                    "reward": total if any(r == r for r in given) else None,
-                    "advantage": 0.0 if is_flat else advantages[i],
-                    **{name: values[i] for name, values in extra.items()},
-                }
-            )
+        totals: list[float | None] = []
+        for given in zip(*rewards, strict=True):
+            known = [(w, r) for w, r in zip(weights, given, strict=True) if r == r]  # NaN is not itself
+            totals.append(sum(w * r for w, r in known) if known else None)
+        flat_rows = flat.repeat_interleave(size).tolist()
+        asked = [self.rows[index] for index in everyone]
+        self._add(
+            {
+                "prompt": [row["prompt"] for row in asked],
+                "completion": completions,
+                "gold": [row.get("gold") for row in asked],
+                "reward": totals,
+                "advantage": [0.0 if f else a for f, a in zip(flat_rows, advantages, strict=True)],
+                **extra,
+            },
+            count,
+        )
         self.batch.generated += count
         cut = [bool(t) for t in truncated if t is not None]
         self.batch.truncated = sum(cut) / len(cut) if cut else 0.0
+
+    def _add(self, columns: dict[str, list[Any]], count: int) -> None:
+        """Append `count` rows; a column that only some rounds of a step have is None in the others."""
+        held = self.batch.columns
+        before = self.batch.generated
+        for name in held.keys() - columns.keys():
+            held[name] += [None] * count
+        for name, values in columns.items():
+            held.setdefault(name, [None] * before).extend(values)
 
     def _cause(self, scores: Sequence[float | None], truncated: Sequence[Any], statuses: Sequence[Any]) -> str:
         if all(status is not None and status != "scored" for status in statuses):

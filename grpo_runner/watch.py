@@ -55,7 +55,7 @@ class Facts:
 
 
 class Watch:
-    """Feed it one row of metrics and one batch of completions per step; it answers with new alerts."""
+    """Feed it one row of metrics and the columns of one batch of completions per step; it answers with new alerts."""
 
     def __init__(self, facts: Facts, patience: int) -> None:
         self.facts = facts
@@ -65,7 +65,7 @@ class Watch:
         self._held: Counter[str] = Counter()
         self._named: set[str] = set()
 
-    def observe(self, row: Mapping[str, Any], completions: Sequence[Mapping[str, Any]]) -> list[Alert]:
+    def observe(self, row: Mapping[str, Any], completions: Mapping[str, Sequence[Any]]) -> list[Alert]:
         """Alerts that this step brings, each kind once per run."""
         self._rows.append(row)
         self._reasons.append(_reasons(completions))
@@ -243,15 +243,15 @@ def _warn(kind: str, message: str) -> Alert:
     return Alert(kind, "warn", message)
 
 
-def _reasons(completions: Sequence[Mapping[str, Any]]) -> Counter[str]:
+def _reasons(columns: Mapping[str, Sequence[Any]]) -> Counter[str]:
     """`key/reason` of every verdict, `key/!reason` where it has no score."""
     found: Counter[str] = Counter()
-    for row in completions:
-        for name, value in row.items():
-            key, slash, what = name.rpartition("/")
-            if slash and what == "reason":
-                unscored = row.get(f"{key}/status") in ("invalid", "error")
-                found[f"{key}/{'!' if unscored else ''}{value}"] += 1
+    for name, reasons in columns.items():
+        key, slash, what = name.rpartition("/")
+        if slash and what == "reason":
+            statuses = columns.get(f"{key}/status", [None] * len(reasons))
+            for (reason, status), count in Counter(zip(reasons, statuses, strict=True)).items():
+                found[f"{key}/{'!' if status in ('invalid', 'error') else ''}{reason}"] += count
     return found
 
 

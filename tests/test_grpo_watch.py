@@ -31,12 +31,12 @@ def facts(prompt: str = "Think in <think> and answer in <answer>.", primary: str
     return Facts(primary, 0.0, 1.0, {"format": ("think", "answer")}, prompt, 256)
 
 
-def completions(reason: str, status: str = "scored", key: str = "math") -> list[dict[str, Any]]:
-    return [{f"{key}/reason": reason, f"{key}/status": status} for _ in range(16)]
+def completions(reason: str, status: str = "scored", key: str = "math") -> dict[str, list[Any]]:
+    return {f"{key}/reason": [reason] * 16, f"{key}/status": [status] * 16}
 
 
 def alerts(
-    change: dict[str, Any], batch: list[dict[str, Any]] | None = None, told: Facts | None = None, steps: int = 12
+    change: dict[str, Any], batch: dict[str, list[Any]] | None = None, told: Facts | None = None, steps: int = 12
 ) -> list[tuple[int, Alert]]:
     """What a run of healthy steps says that turns into `change` after the first five."""
     watch = Watch(told or facts(), PATIENCE)
@@ -52,7 +52,7 @@ def test_a_healthy_run_is_left_alone() -> None:
     assert alerts({}) == []
 
 
-CASES: list[tuple[str, dict[str, Any], list[dict[str, Any]] | None, Facts | None, str, str]] = [
+CASES: list[tuple[str, dict[str, Any], dict[str, list[Any]] | None, Facts | None, str, str]] = [
     ("dead", DEAD, completions("differs"), None, "stop", "out of this model's reach"),
     ("dead", DEAD, completions("no_answer"), None, "stop", "finds no answer in any completion"),
     ("dead", {**DEAD, "truncated": 0.9}, completions("truncated"), None, "stop", "cut off at 256 tokens"),
