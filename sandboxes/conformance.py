@@ -46,7 +46,9 @@ CANARY_PORT: Final = 47999
 CANARY_SOCKET: Final = "\0sbx-canary"
 CANARY_TOKEN: Final = "canary-token"
 LIMITS: Final = Limits(cpu_seconds=2, wall_seconds=3)
-"""Limits of every catalogue run."""
+"""Limits of honest programs, and of those that are stopped by another cap before their time is up."""
+SHORT_LIMITS: Final = Limits(cpu_seconds=1, wall_seconds=1.5)
+"""Limits of all others: many spin or sleep until a limit, in up to three forms, and one second proves what two do."""
 FUNCTION_CASES: Final = ((2, 7), (10, 31), (-5, -14))
 STDIO_CASES: Final = (("3\n", "1\n4\n9\n"), ("5\n", "1\n4\n9\n16\n25\n"))
 ASSERTS: Final = b"def check(candidate):\n" + b"".join(
@@ -72,6 +74,11 @@ class Row:
     pair: str = ""
     reason: str = ""
     needs: str = ""
+
+    @property
+    def limits(self) -> Limits:
+        """What it may spend. A bomb cut off at a second could be stopped by the clock before it meets its own cap."""
+        return LIMITS if self.honest or self.kind == "resource" else SHORT_LIMITS
 
     @property
     def forms(self) -> tuple[str, ...]:
@@ -268,12 +275,12 @@ def run_row(sandbox: Sandbox, row: Row, canaries: Canaries, partner: Row | None 
     started = time.monotonic()
     for form in row.forms:
         try:
-            passed, execution = judge_form(sandbox, row.source, form)
+            passed, execution = judge_form(sandbox, row.source, form, row.limits)
             if execution.exit is Exit.SANDBOX_ERROR:
                 outcome.trouble = f"{form}: {execution.detail}"
             outcome.passed[form], outcome.exits[form] = passed, execution.exit.value
             if partner is not None and form in partner.forms:
-                passed, execution = judge_form(sandbox, partner.source, form)
+                passed, execution = judge_form(sandbox, partner.source, form, partner.limits)
                 outcome.passed[f"{partner.id} by {form}"] = passed
         except SandboxError as error:
             outcome.trouble = f"{form}: {error}"
@@ -305,7 +312,7 @@ def _judge_row(sandbox: Sandbox, row: Row) -> Outcome:
     started = time.monotonic()
     for form in row.forms:
         try:
-            passed, execution = judge_form(sandbox, row.source, form)
+            passed, execution = judge_form(sandbox, row.source, form, row.limits)
         except SandboxError as error:
             outcome.trouble = f"{form}: {error}"
             continue
