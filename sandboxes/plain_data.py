@@ -9,6 +9,7 @@ value := null | true | false | INT                       INT: |i| < 2**53
        | ["l"|"t"|"S"|"z"|"Q", value...]                 list, tuple, set, frozenset, deque
        | ["I", INT...] | ["X", TEXT...]                  list of small ints, list of str
        | ["N"|"M", atom...]                              list, tuple of null, bool, INT, finite FLOAT and TEXT
+       | ["P", "l"|"t", WIDTH, [atom...], BASE64]        list of lists or tuples of WIDTH elements out of at most 256
        | ["d"|"o"|"n"|"g", [value, value]...]            dict, OrderedDict, Counter, defaultdict (without its factory)
        | ["r", value, value, value] | ["F", HEX, HEX]    range, Fraction
        | ["D", TEXT] | ["T", KIND, INT...] | ["e"]       Decimal, date/time/datetime/timedelta (naive), Ellipsis
@@ -25,6 +26,7 @@ that data cannot carry. Either way the comparison on this side is made on exact 
 from __future__ import annotations
 
 import collections
+import itertools
 import json
 import math
 import sys
@@ -38,6 +40,9 @@ MAX_NODES: Final = 1_000_000
 """Elements of one value, those of flat lists of small ints or of text left out."""
 MAX_FLAT: Final = 16_000_000
 """Elements of flat lists, which are read at the speed of C (EvalPlus has tasks that return six million)."""
+MAX_TABLE: Final = 160_000_000
+"""Elements of tables: equal rows of few distinct elements, one byte each on the wire, then compressed. EvalPlus has
+a task (MBPP 255) that returns 1.7 million tuples of 77 strings; only a box has the memory for one of these."""
 MAX_COLLISIONS: Final = 256
 """Dict keys or set elements that may share their hash: 2**61-1 and its multiples all hash to 0, and a dict of 100,000
 of them would cost the reader minutes."""
@@ -126,7 +131,7 @@ def encode(value: Any, *, keep: Keep | None = None) -> Any:
         handle = keep(value)
         if handle is not None:
             return handle
-    budget = [MAX_NODES, MAX_FLAT]
+    budget = [MAX_NODES, MAX_FLAT, MAX_TABLE]
 
     def spend_flat(count: int) -> None:
         budget[1] -= count
@@ -161,6 +166,11 @@ def encode(value: Any, *, keep: Keep | None = None) -> Any:
             if flat:
                 spend_flat(len(item))
                 return [flat, *item]
+        if tag == "l" and len(item) >= _TABLE_ROWS:
+            table = _table(item, budget[2])
+            if table is not None:
+                budget[2] -= len(item) * table[2]
+                return table
         if tag is not None:
             if len(item) > budget[0]:  # before the list of children is built
                 raise DataTooBig(f"a value of more than {MAX_NODES} elements")
@@ -199,6 +209,59 @@ def encode(value: Any, *, keep: Keep | None = None) -> Any:
         return ["u", str(kind.__name__)[:60]]
 
     return walk(value, 0)
+
+
+_TABLE_ROWS: Final = 1024
+"""Rows from which on a table is tried for."""
+
+
+def _table(rows: list[Any], most: int) -> list[Any] | None:
+    """A list of rows of one kind and width, all of str or all of int, few of them distinct: see the grammar. None for
+    any other. Each look at the elements runs at the speed of C, the short ones first."""
+    flatten = itertools.chain.from_iterable
+    kind, width = type(rows[0]), len(rows[0]) if type(rows[0]) in (list, tuple) else 0
+    if not width or len(rows) * width > most or set(map(type, rows)) != {kind} or set(map(len, rows)) != {width}:
+        return None
+    some = set(itertools.islice(flatten(rows), 4096))
+    if len(some) > 256 or set(map(type, some)) not in ({str}, {int}):
+        return None
+    kinds = set(map(type, flatten(rows)))
+    if len(kinds) != 1:  # True beside 1 is one element of a set, and no int
+        return None
+    distinct = list(set(flatten(rows)))
+    if len(distinct) > 256 or (kinds == {int} and not all(map(_is_atom, distinct))):
+        return None
+    import base64
+    import zlib
+
+    code = {element: number for number, element in enumerate(distinct)}
+    packed = zlib.compress(bytes(map(code.__getitem__, flatten(rows))), 1)
+    return ["P", _SEQUENCES[kind], width, distinct, base64.b64encode(packed).decode("ascii")]
+
+
+def _rows_of_table(table: list[Any], most: int) -> list[Any]:
+    import base64
+    import zlib
+
+    kind, width, atoms, packed = table
+    if kind not in ("l", "t") or type(width) is not int or width < 1 or type(atoms) is not list:
+        raise ValueError("not a table")
+    if set(map(type, atoms)) not in ({str}, {int}):
+        raise ValueError("a table of something else")
+    unpack = zlib.decompressobj()
+    try:
+        codes = unpack.decompress(base64.b64decode(_text(packed)), most + 1)
+    except zlib.error:
+        raise ValueError("a table that does not unpack") from None
+    if len(codes) > most:
+        raise DataTooBig(f"tables of more than {most} elements")
+    if not codes or len(codes) % width or max(codes) >= len(atoms):
+        raise ValueError("a table that does not fit its width or its elements")
+    element = atoms.__getitem__
+    starts = range(0, len(codes), width)
+    if kind == "l":
+        return [list(map(element, codes[at : at + width])) for at in starts]
+    return [tuple(map(element, codes[at : at + width])) for at in starts]
 
 
 _ATOMS: Final = frozenset({int, float, str, bool, type(None)})
@@ -277,18 +340,19 @@ def _in_order(kind: type[set[Any]] | type[frozenset[Any]], elements: list[Any]) 
     return made
 
 
-def decode(encoded: Any, *, resolve: Callable[[Handle], Any] | None = None) -> Any:
+def decode(encoded: Any, *, resolve: Callable[[Handle], Any] | None = None, table_elements: int = MAX_FLAT) -> Any:
     """The value of an encoded form that comes from an untrusted box.
 
     Args:
         resolve: turns a handle into what stands for it here; without it a handle is opaque.
+        table_elements: how many elements tables may have together; they take 8 bytes each and more.
 
     Raises:
         ValueError: not in the grammar. DataTooBig (a ValueError): over a cap.
     """
     if encoded is None or type(encoded) is int or type(encoded) is bool:
         return encoded
-    budget = [MAX_NODES, MAX_FLAT]
+    budget = [MAX_NODES, MAX_FLAT, table_elements]
 
     def spend_flat(count: int) -> None:
         budget[1] -= count
@@ -347,6 +411,10 @@ def decode(encoded: Any, *, resolve: Callable[[Handle], Any] | None = None) -> A
                 return collections.defaultdict(None, pairs)
             except TypeError:
                 return Opaque("dict")
+        if tag == "P":
+            rows = _rows_of_table(item[1:], budget[2])
+            budget[2] -= len(rows) * item[2]
+            return rows
         if tag == "c":
             return complex(float.fromhex(_text(item[1])), float.fromhex(_text(item[2])))
         if tag == "b":

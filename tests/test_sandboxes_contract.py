@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import collections
 import datetime
 import decimal
 import enum
 import fractions
+import itertools
 import json
 import math
 import time
+import zlib
 from typing import Any, NamedTuple
 
 import pytest
@@ -293,6 +296,61 @@ def test_a_flat_list_that_lies_is_refused() -> None:
     """The tag promises ints; a float among them would be a value that was never checked."""
     with pytest.raises(ValueError, match="flat list"):
         decode(["I", 1, 2.5])
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [("Dog", "Cat", "Bird")] * 2000,
+        [["a", "b"], ["b", "a"]] * 1000,
+        [(i % 7, -(2**52)) for i in range(3000)],
+        [*[("a", "b")] * 1500, ["a", "b"]],  # one list among tuples: no table
+        [*[("a", "b")] * 1500, ("a",)],  # another width
+        [*[(1, 2)] * 1500, (True, 2)],  # True == 1, and is no int here
+        [*[(1, 2)] * 1500, (1.0, 2)],
+        [(str(i), "x") for i in range(2000)],  # more than 256 distinct elements
+        [(2**70, 1)] * 1500,
+        [()] * 1500,
+    ],
+)
+def test_rows_of_a_few_elements_come_back_as_they_were(rows: list[Any]) -> None:
+    """Many equal rows cross as a table, and nothing crosses as a table that is none."""
+    assert _same(decode(plain_data.loads(plain_data.dumps(encode(rows)))), rows)
+
+
+def test_millions_of_rows_cross_as_a_table() -> None:
+    """MBPP+ 255 returns 1.7 million tuples of 77 strings; a twentieth of that here."""
+    rows = [*itertools.islice(itertools.combinations_with_replacement("ABCDE", 77), 80_000)]
+    message = plain_data.dumps(encode(rows))
+    assert len(message) < 1_000_000
+    assert decode(plain_data.loads(message)) == rows
+
+
+_CODES = base64.b64encode(zlib.compress(b"\0\1\1\0")).decode()
+_BOMB = base64.b64encode(zlib.compress(bytes(50_000_000))).decode()
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        ["P", "t", 2, ["a"], _CODES],  # a code without an element
+        ["P", "t", 3, ["a", "b"], _CODES],
+        ["P", "t", 0, ["a", "b"], _CODES],
+        ["P", "t", True, ["a", "b"], _CODES],
+        ["P", "S", 2, ["a", "b"], _CODES],
+        ["P", "t", 2, ["a", 1], _CODES],
+        ["P", "t", 2, [["l"], ["l"]], _CODES],
+        ["P", "t", 2, ["a", "b"], "AAAA"],
+        ["P", "t", 2, ["a", "b"], "é"],
+        ["P", "t", 2, ["a", "b"], _CODES, 1],
+        ["P", "t", 2, ["a", "b"]],
+        ["P", "t", 2, ["a", "b"], _BOMB],  # 50 MB of zeros in 50 kB
+    ],
+)
+def test_a_table_that_lies_is_refused(lie: list[Any]) -> None:
+    """A box writes what it likes."""
+    with pytest.raises(ValueError, match=r"."):
+        decode(lie)
 
 
 def test_numpy_values_cross_as_python_values() -> None:
