@@ -83,7 +83,7 @@ def test_digit_strings_of_any_length_are_compared_as_strings() -> None:
 
 
 def _value(text: str, **point: int) -> int:
-    return Modular(dict(point), frozenset()).value(parse(text))
+    return Modular(dict(point)).value(parse(text))
 
 
 @given(st.integers(-50, 50), st.integers(-50, 50))

@@ -12,7 +12,7 @@ from rewards.math_equivalence.vocabulary import AND_WORDS, OR_WORDS
 class Cursor:
     """Tokens and a position. `comma` says what `1,234` is: `thousands`, `list` or `decimal`."""
 
-    __slots__ = ("bars", "comma", "depth", "forgiven", "i", "integrals", "open", "toks", "unit_letters")
+    __slots__ = ("bars", "comma", "depth", "dots", "forgiven", "i", "integrals", "open", "toks", "unit_letters")
 
     def __init__(self, toks: list[Token], comma: str, unit_letters: str = "") -> None:
         self.unit_letters = unit_letters
@@ -24,6 +24,7 @@ class Cursor:
         self.i = 0
         self.bars = 0
         self.integrals = 0
+        self.dots = 0
         self.open: list[str] = []
         self.comma = comma
 

@@ -288,23 +288,7 @@ def _images(body: Node, condition: Node) -> Node | None:
             values = [n.value for n in whole.args]
     if values is None or len(values) > 100:
         return None
-    return Node("set", tuple(_folded(substitute(body, {letter.value: Node("num", (), n)})) for n in values))
-
-
-def _folded(node: Node) -> Node:
-    """The tree with arithmetic on numbers done."""
-    if not node.args:
-        return node
-    args = [_folded(a) for a in node.args]
-    if node.op == "add":
-        return tree.add(args)
-    if node.op == "mul":
-        return tree.mul(args)
-    if node.op == "pow":
-        return tree.power(args[0], args[1])
-    if node.op == "div":
-        return tree.div(args[0], args[1])
-    return tree.neg(args[0]) if node.op == "neg" else Node(node.op, tuple(args), node.value)
+    return Node("set", tuple(tree.fold(substitute(body, {letter.value: Node("num", (), n)})) for n in values))
 
 
 COUNTING: Final = frozenset(("k", "n", "m", "j", "l", "t", "p", "r"))

@@ -208,14 +208,13 @@ class Modular:
 
     Args:
         point: value of each symbol, 0 <= v < PRIME.
-        products: names that stand alone somewhere, so that `x(y-z)` is a product.
+            A name with a value is a letter, so that `x(y-z)` is a product.
     """
 
-    __slots__ = ("point", "products", "steps")
+    __slots__ = ("point", "steps")
 
-    def __init__(self, point: dict[str, int], products: frozenset[str]) -> None:
+    def __init__(self, point: dict[str, int]) -> None:
         self.point = point
-        self.products = products
         self.steps = 0
 
     def value(self, node: Node) -> int:
@@ -269,7 +268,7 @@ class Modular:
                 raise Undefined
             return pow(b, e, PRIME)
         if op == "call":
-            if len(node.args) == 1 and node.value in self.products and node.value in self.point:
+            if len(node.args) == 1 and node.value in self.point:
                 return self.point[node.value] * self.value(node.args[0]) % PRIME
             raise Unsupported
         if op == "binom":

@@ -21,7 +21,7 @@ MAX_SIZE_BITS: Final = 20_000
 STEP_TRIES: Final = 64
 """Points at which expressions with floor, ceiling or mod must agree."""
 
-FUNCTION_LETTERS: Final = frozenset({"f", "g", "h", "F", "G", "H", "phi", "psi", "Phi"})
+FUNCTION_LETTERS: Final = frozenset({"f", "g", "h", "F", "G", "H", "phi", "psi", "Phi", "Gamma", "zeta"})
 """Letters read as a function before brackets, unless they stand alone somewhere else in the pair."""
 
 SCALAR_OPS: Final = NUMERIC | frozenset(
@@ -183,7 +183,11 @@ def is_scalar(node: Node) -> bool:
 def products(gold: Traits, answer: Traits) -> frozenset[str]:
     """Names for which `x(y-z)` is a product: all but function letters, and those too when they also stand alone."""
     alone = gold.alone | answer.alone
-    return frozenset(n for n in gold.called | answer.called if n in alone or n.rstrip("'") not in FUNCTION_LETTERS)
+    return frozenset(
+        n
+        for n in gold.called | answer.called
+        if n in alone or (n.rstrip("'") not in FUNCTION_LETTERS and n[-1] != "_")  # a_ of k is a term of a sequence
+    )
 
 
 def same_scalar(gold: Node, answer: Node, *, log_either: bool = True) -> tuple[bool | None, str]:
@@ -248,7 +252,7 @@ def _modular(gold: Node, answer: Node, symbols: list[str], names: frozenset[str]
     agreed = 0
     for attempt in range(4):
         point = {name: int.from_bytes(seed_of(seed.hex(), name, str(attempt))[:8], "big") % PRIME for name in symbols}
-        evaluator = Modular(point, names)
+        evaluator = Modular(point)
         try:
             if evaluator.value(gold) != evaluator.value(answer):
                 return False
@@ -454,6 +458,8 @@ def substitute(node: Node, names: dict[str, Node]) -> Node:
         args = tuple(substitute(a, names) for a in node.args)
         if new is not None and new.op == "sym":
             return Node("call", args, new.value)
+        if new is not None and len(args) == 1:
+            return Node("mul", (new, args[0]))  # n(n+1) at n = 3
         return Node("call", args, node.value)
     if not node.args:
         return node

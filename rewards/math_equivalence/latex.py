@@ -16,6 +16,8 @@ from typing import Final
 
 from rewards.math_equivalence import tree
 from rewards.math_equivalence.domains import Domain, between, bounded, domain_of, relation_of
+from rewards.math_equivalence.dotted import closed, indexed
+from rewards.math_equivalence.expressions import FUNCTION_LETTERS
 from rewards.math_equivalence.numerals import Numerals
 from rewards.math_equivalence.prose import all_words, is_date, phrase, sentence, worded
 from rewards.math_equivalence.tokens import (
@@ -59,6 +61,8 @@ MAX_LETTERS: Final = 64
 """Longest run of letters that is read as a product."""
 MAX_NESTING: Final = 32
 """Most arguments inside arguments that one parser follows; brackets are read in parts before that."""
+MAX_DOTTED: Final = 3
+"""Most sums and products with dots whose rule is looked for in one text."""
 _CHUNK_DEPTH: Final = 16
 _OPENERS: Final = {"(": ")", "[": "]", "{": "}", "\\{": "\\}", "⟨": "⟩", "⌊": "⌋", "⌈": "⌉", "|(": "|)"}
 
@@ -684,7 +688,11 @@ class _Parser(Numerals, UnitGrammar):
             return Node("minus", (terms[0], terms[1].args[0]))
         if any(n.op in _NO_TERMS for n in terms) or len({_is_vector(n) for n in terms}) > 1:
             self.fail("a term that is none")
-        return tree.add(terms)
+        return self.without_dots(terms, "sum") or tree.add(terms)
+
+    def without_dots(self, terms: list[Node], kind: str) -> Node | None:
+        """`1 + 2 + \\cdots + n` as the sum that its dots stand for; at most a few are looked at in one text"""
+        return closed(terms, kind) if 0 < self.dots <= MAX_DOTTED else None
 
     def signs(self) -> str:
         """signs := ("+"|"-"|"±"|"∓")*, read in one go: 500 minus signs are one sign"""
@@ -820,6 +828,8 @@ class _Parser(Numerals, UnitGrammar):
             scaled = pending[:-1] if pending[-1].op in ("tuple", "bracket") else pending
             if any(n.op in _NO_FACTORS for n in scaled) or (scaled is not pending and pending[-2].op == "const"):
                 self.fail("a factor that is none")
+            if self.dots and (product := self.without_dots(_factors(pending), "prod")) is not None:
+                return product
         return _dms(tree.mul(pending) if not _has_dms(pending) else _sum_dms(pending))
 
     def binds_tighter(self, right: Node) -> bool:
@@ -1164,6 +1174,7 @@ class _Parser(Numerals, UnitGrammar):
             return self.environment(token)
         if kind == "D":
             self.i += 1
+            self.dots += 1
             return Node("const", (), "dots")
         self.fail("cannot read")
 
@@ -1347,7 +1358,7 @@ class _Parser(Numerals, UnitGrammar):
         if lower is not None and upper is not None and lower.op == "rel" and lower.value == ("=",):
             index, low = lower.args
             if index.op == "sym":
-                return Node("big", (body, low, upper), (name, index.value))
+                return Node("big", (indexed(body, index.value), low, upper), (name, index.value))
             if index.op == "const" and index.value == "i":
                 return Node("big", (body, low, upper), (name, "i"))
         return Node("opaque", tuple(n for n in (body, lower, upper) if n is not None), name)
@@ -1814,6 +1825,19 @@ def _signed(sign: str, node: Node) -> Node:
     if sign == "-":
         return tree.neg(node)
     return Node("pm" if sign == "±" else "mp", (node,))
+
+
+def _factors(pending: list[Node]) -> list[Node]:
+    """The factors of a product as written: `n(n-1)` is two, `f(x)` one."""
+    return [
+        part
+        for n in pending
+        for part in (
+            (Node("sym", (), n.value), n.args[0])
+            if n.op == "call" and len(n.args) == 1 and n.value not in FUNCTION_LETTERS
+            else (n,)
+        )
+    ]
 
 
 def _compound(first: Node, second: Node) -> Node | None:

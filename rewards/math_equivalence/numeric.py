@@ -135,6 +135,10 @@ class _Flint:
     def factorial(self, x: Any) -> Any:
         return (x + 1).gamma()
 
+    def special(self, name: str, x: Any) -> Any:
+        """\\Gamma(x) or \\zeta(x)."""
+        return x.gamma() if name == "Gamma" else x.zeta()
+
     def rel_bits(self, x: Any) -> int:
         return int(x.rel_accuracy_bits())
 
@@ -202,6 +206,9 @@ _ARC: Final = {
     "arccosh": "acosh",
     "arctanh": "atanh",
 }
+
+
+_SPECIAL: Final = frozenset(("Gamma", "zeta"))
 
 
 class Evaluator:
@@ -458,8 +465,10 @@ class Evaluator:
 
     def _call(self, node: Node) -> Any:
         name = node.value
-        if len(node.args) == 1 and name in self.products:
+        if len(node.args) == 1 and (name in self.products or name in self.values):  # k(k+1), also of an index k
             return self._sym(Node("sym", (), name)) * self.value(node.args[0])
+        if name in _SPECIAL and len(node.args) == 1:
+            return self.f.special(name, self.value(node.args[0]))
         if name in ("C", "P") and len(node.args) == 2:
             n, k = self.f.integer(self.value(node.args[0])), self.f.integer(self.value(node.args[1]))
             if n is not None and k is not None and not 0 <= k <= n:

@@ -192,6 +192,9 @@ class MpBalls:
     def factorial(self, x: MpValue) -> MpValue:
         return self.unary("factorial", x)
 
+    def special(self, name: str, x: MpValue) -> MpValue:
+        return self.unary(name.lower(), x)
+
     def rel_bits(self, x: MpValue) -> int:
         error = self._error(x)
         if error == 0:

@@ -231,3 +231,19 @@ def power(base: Node, exponent: Node) -> Node:
         if e == 1:
             return base
     return Node("pow", (base, exponent))
+
+
+def fold(node: Node) -> Node:
+    """The tree with arithmetic on numbers done."""
+    if not node.args:
+        return node
+    args = [fold(a) for a in node.args]
+    if node.op == "add":
+        return add(args)
+    if node.op == "mul":
+        return mul(args)
+    if node.op == "pow":
+        return power(args[0], args[1])
+    if node.op == "div":
+        return div(args[0], args[1])
+    return neg(args[0]) if node.op == "neg" else Node(node.op, tuple(args), node.value)
