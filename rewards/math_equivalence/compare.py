@@ -38,11 +38,13 @@ from rewards.math_equivalence.equations import (
     Assigned,
     assignment,
     close,
+    constant_difference,
     constant_factor,
     cross_multiplied,
     is_derivative,
     is_name,
     is_number,
+    length_name,
     solved_alike,
     solves,
 )
@@ -58,15 +60,21 @@ from rewards.math_equivalence.families import (
     POINT_LETTERS,
     constants_in,
     parameter_of,
+    holds_congruence,
     progression,
+    residues_of,
+    same_families,
     same_progression,
+    same_residues,
 )
 from rewards.math_equivalence.latex import parse
+from rewards.math_equivalence.lines import line_of, may_be_line, same_line
 from rewards.math_equivalence.matrices import along_axes, as_matrix, holds_matrix
 from rewards.math_equivalence.numeric import Evaluator, TooLarge
+from rewards.math_equivalence.piecewise import OTHERWISE, condition_form, same_piecewise
 from rewards.math_equivalence.plusminus import expand, expand_all, has_pm
 from rewards.math_equivalence.readings import Reading, read, show, type_name
-from rewards.math_equivalence.realsets import NotReal, is_set, read_set, same_set
+from rewards.math_equivalence.realsets import NotReal, is_set, read_set, same_integers, same_set
 from rewards.math_equivalence.tree import NUMERIC, ZERO, Decimal10, Node, Problem, exact_of
 from rewards.math_equivalence.wording import answers_yes_or_no, no_statement, ordinal, possible, same_words, told_of
 
@@ -393,6 +401,11 @@ class _Comparison:
         if not self.policy.unevaluated and answer.op == "calc" and gold.op in ("num", "dec"):
             return Decision(False, "unevaluated")
         found = self.same(gold, answer)
+        if found.equal is not True and may_be_line(gold) and may_be_line(answer):
+            line = line_of(gold)
+            other = line_of(answer) if line is not None else None
+            if line is not None and other is not None and same_line(line, other):
+                return Decision(True, "equal_family", "the same line")
         if found.equal is None and found.rule in ("over_limit", "undefined_value"):
             return Decision(False, found.rule, found.detail)
         return found
@@ -403,9 +416,12 @@ class _Comparison:
             return self.conditional(g, a)
         if g.op == "build" or a.op == "build":
             g, a = listed(g, a), listed(a, g)
-            if g.op != "build" and a.op == "build":
+            if g.op == a.op == "build":
+                both = counted(g), counted(a)
+                g, a = both if both[0].op == both[1].op == "where" else (g, a)
+            elif a.op == "build":
                 a = counted(a)
-            elif a.op != "build" and g.op == "build":
+            elif g.op == "build":
                 g = counted(g)
             if g.op == "where" or a.op == "where":
                 return self.conditional(g, a)
@@ -428,12 +444,20 @@ class _Comparison:
             return self.same(g.args[0] if g.op == "label" else g, a.args[0] if a.op == "label" else a)
         if (g.op == "opaque" and g.value == "forall") or (a.op == "opaque" and a.value == "forall"):
             return self.quantified(g, a)
-        if "cong" in (g.op, a.op):
-            return self.congruences(g, a)
+        if holds_congruence(g) or holds_congruence(a):
+            if (ours := residues_of(g)) is not None and (theirs := residues_of(a)) is not None:
+                same = same_residues(ours, theirs)
+                return Decision(same, "equal_congruence" if same else "value_differs")
+            if "cong" in (g.op, a.op):
+                return self.congruences(g, a)
         if g.op == "matrix" or a.op == "matrix" or holds_matrix(g) or holds_matrix(a):
             found = self.matrices(g, a)
             if found is not None:
                 return found
+        if "numset" in (g.op, a.op):
+            g, a = _number_set(g, a), _number_set(a, g)
+            if g == a:
+                return Decision(True, "equal_set")
         if is_set(g) or is_set(a):
             return self.real_sets(_joined(g, a), _joined(a, g))
         if (g.op == "rel" and g.value[0] in ("=", "≈", "≡", "~", "->")) or (
@@ -532,7 +556,14 @@ class _Comparison:
             renamed, renamed_rule = self.scalar(g, substitute(a, constant))
             if renamed:
                 return Decision(True, renamed_rule)
-        for renaming in _arbitrary(tg.alone, ta.alone, _NUMBERED, _NUMBERED):
+        if (
+            (free := _without_constant(g, "CK")) is not None
+            and (other := _without_constant(a, "CKc")) is not None
+            and constant_difference(free, other)
+        ):
+            return Decision(True, "equal_identity", "up to the constant of integration")
+        numbered = {name for name in tg.alone | ta.alone if name in _NUMBERED}
+        for renaming in _arbitrary(tg.alone, ta.alone, _LETTERED_CONSTANTS, _LETTERED_CONSTANTS) if numbered else ():
             renamed, renamed_rule = self.scalar(g, substitute(a, renaming))
             if renamed:
                 return Decision(True, renamed_rule)
@@ -590,6 +621,9 @@ class _Comparison:
 
     def constants(self, g: Node, a: Node) -> Decision:
         """∞, undefined, the empty set, true and false."""
+        for one, other in ((g, a), (a, g)):
+            if one.op == "const" and one.value in ("true", "false") and other.op == "sym" and other.value in ("T", "F"):
+                return Decision((other.value == "T") == (one.value == "true"), "equal_text")
         if g.op == "const" and a.op == "const":
             return Decision(g.value == a.value, "equal_structure" if g.value == a.value else "value_differs")
         for one, other in ((g, a), (a, g)):
@@ -631,6 +665,8 @@ class _Comparison:
             return Decision(True, "equal_unit") if found.equal else found
         if go == ao == "pct":
             return self.scalars(inner_g, inner_a)
+        if (go == "qty") != (ao == "qty") and (inner_g if go == "qty" else inner_a).op == "pct":
+            return self.same(inner_g if go == "qty" else g, inner_a if ao == "qty" else a)  # 8% per year
         if "pct" in (go, ao):
             other = ao if go == "pct" else go
             if other in ("deg", "money") or (other == "qty" and (a if go == "pct" else g).value.kind == "unit"):
@@ -700,6 +736,8 @@ class _Comparison:
 
     def units(self, g: Node, a: Node, inner_g: Node, inner_a: Node) -> Decision:
         one, two = g.value, a.value
+        if {one.text, two.text} == {"degc", "c"}:
+            one = two  # 20 C of a thermometer
         found = self.scalars(inner_g, inner_a)
         if one.kind == "unit" and two.kind == "unit" and (one.dimension, one.factor) != (two.dimension, two.factor):
             if one.dimension == two.dimension:
@@ -802,16 +840,25 @@ class _Comparison:
 
     def conditional(self, g: Node, a: Node) -> Decision:
         conditions = [binding(n.value) if n.op == "where" else "" for n in (g, a)]
-        if any(conditions) and conditions[0] != conditions[1] and not (g.op == "where" != a.op and _on_domain(g)):
+        if (g.op == "where") != (a.op == "where") and _says_where(g if g.op == "where" else a):
+            return self.same(g.args[0] if g.op == "where" else g, a.args[0] if a.op == "where" else a)
+        if any(conditions) and not self.same_condition(conditions) and not (g.op == "where" != a.op and _on_domain(g)):
             return Decision(None, "undecided", "a condition on one side")
         words = g.value if g.op == "where" else a.value
         core_g = g.args[0] if g.op == "where" else g
         core_a = a.args[0] if a.op == "where" else a
         found = self.same(core_g, core_a)
+        if is_set(core_g) and is_set(core_a):
+            counted = [n.op == "where" and integer_words(n.value) for n in (g, a)]
+            if any(counted) and all(c or _whole_letter(n) for c, n in zip(counted, (core_g, core_a), strict=True)):
+                same = same_integers(core_g, core_a)
+                return Decision(True, "equal_set") if same else found._replace(equal=found.equal and not counted[1])
+            if counted == [False, True]:
+                return Decision(False, "element_differs", "whole numbers only")
         if found.equal:
             return found
         if integer_words(words):
-            family = self.families(core_g, core_a, declared=True)
+            family = self.families(core_g, core_a, declared=True) or self.unions(core_g, core_a, declared=True)
             if family is not None:
                 return family
         if any(n.op == "where" and constant_words(n.value) for n in (g, a)):
@@ -820,6 +867,18 @@ class _Comparison:
                 if (renamed := self.same(core_g, substitute(core_a, mapping))).equal:
                     return renamed
         return found
+
+    def same_condition(self, conditions: Sequence[str]) -> bool:
+        """`x>0` and `0<x`; "x=1" and nothing, where only one side says at which x the value is taken."""
+        if conditions[0] == conditions[1]:
+            return True
+        if not all(conditions):
+            return False
+        try:
+            one, other = parse(conditions[0]), parse(conditions[1])
+        except Problem:
+            return False
+        return one.op == other.op == "rel" and self.same(one, other).equal is True
 
     def quantified(self, g: Node, a: Node) -> Decision:
         if g.op == a.op and g.value == a.value and len(g.args) == len(a.args):
@@ -845,13 +904,17 @@ class _Comparison:
                 return self.unordered(g.args, a.args)
             if g.op == "cases" and self.pieces(g, a):
                 return Decision(True, "equal_structure")
+        if "cases" in (g.op, a.op) and all(n.op == "cases" or is_scalar(n) for n in (g, a)):
+            same = same_piecewise(g, a)
+            if same is not None:
+                return Decision(same, "equal_identity" if same else "value_differs")
         if g.op == "numset" and a.op == "numset":
             return Decision(False, "value_differs")
         return Decision(None, "undecided")
 
     def pieces(self, g: Node, a: Node) -> bool:
         """The same values under the same conditions, in any order; "otherwise" is what the other rows leave."""
-        rows = [[(n.args[j], _condition(n.args[j + 1])) for j in range(0, len(n.args), 2)] for n in (g, a)]
+        rows = [[(n.args[j], condition_form(n.args[j + 1])) for j in range(0, len(n.args), 2)] for n in (g, a)]
         left: list[tuple[Node, Node]] = []
         for value, condition in rows[0]:
             for j, (other, when) in enumerate(rows[1]):
@@ -863,7 +926,7 @@ class _Comparison:
         if len(left) != 1 or len(rows[1]) != 1:
             return not left and not rows[1]
         rest = (left[0][1], rows[1][0][1])
-        return any(n == _OTHERWISE for n in rest) and self.same(left[0][0], rows[1][0][0]).equal is True
+        return any(n == OTHERWISE for n in rest) and self.same(left[0][0], rows[1][0][0]).equal is True
 
     # ---- residue classes
 
@@ -992,6 +1055,8 @@ class _Comparison:
         if not self.policy.inequality_as_interval and (_is_inequality(g) != _is_inequality(a)):
             return _NO_TYPE
         g, a = _without_name(g, a), _without_name(a, g)
+        if {"numset", "build"} & {g.op, a.op} and (_whole_letter(g) or _whole_letter(a)) and same_integers(g, a):
+            return Decision(True, "equal_set")  # n ≥ 1 for the positive integers
         try:
             left = read_set(g)
         except NotReal:
@@ -1188,6 +1253,8 @@ class _Comparison:
             return True
         if x.op == "text" or y.op == "text":
             return True
+        if {x.op, y.op} & {"abs", "fn", "sym"} and (one := length_name(x)) and one == length_name(y):
+            return True  # |AB| and AB
         if x.op == y.op == "call":
             return x.value == y.value or (not all(n.op == "sym" for n in (*x.args, *y.args)) and x.value == y.value)
         if is_derivative(x) and is_derivative(y):
@@ -1327,10 +1394,35 @@ class _Comparison:
             expanded_l, expanded_r = self.distinct(expanded_l), self.distinct(expanded_r)
         elif len(expanded_r) > len(expanded_l) > 1 and len(self.distinct(expanded_l)) == len(expanded_l):
             expanded_r = self.distinct(expanded_r)  # an element said twice does no harm where the gold has none twice
+        if left.is_set and right.is_set and _sets_in(expanded_l) != _sets_in(expanded_r):
+            return Decision(False, "element_differs", "a set is no number")
+        named = _by_noun(expanded_l, expanded_r)
+        if named is not None:
+            return self.ordered(*named)
         found = self.unordered(expanded_l, expanded_r, parameter=parameter, family=left.family)
         if found.equal:
             return Decision(True, "equal_set" if left.is_set or right.is_set else "equal_list")
+        if (unions := self.unions(g, a, declared=parameter)) is not None:
+            return unions
         return found
+
+    def unions(self, g: Node, a: Node, *, declared: bool) -> Decision | None:
+        """Lists of solutions that repeat: `π/6 + 2kπ or 5π/6 + 2kπ` against `(-1)^k π/6 + kπ`; None for others."""
+        sides = []
+        names = set()
+        for node in (g, a):
+            entries = entries_of(node)
+            values = expand_all(entries.values) if entries is not None else None
+            if entries is None or entries.ordered or entries.bracket_pair or not values or len(values) > 12:
+                return None
+            if not all(map(is_scalar, values)):
+                return None
+            if not declared and not all("pi" in constants_in(v) and traits(v).alone for v in values):
+                return None
+            names.update(entries.names)
+            sides.append(values)
+        same = len(names) < 2 and same_families(*sides)
+        return Decision(True, "equal_family") if same else None
 
     def systems(self, left: Entries, right: Entries) -> Decision | None:
         """`x=2, y=3` against `y=3, x=2`: by names, when each name stands once and the names are the same."""
@@ -1428,6 +1520,25 @@ class _Comparison:
         return out
 
 
+def _sets_in(values: Sequence[Node]) -> int:
+    """How many elements are sets themselves: {1, {2}} is not {1, 2}."""
+    return sum(n.op == "set" or n == Node("const", (), "empty") for n in values)
+
+
+def _by_noun(gold: Sequence[Node], answer: Sequence[Node]) -> tuple[list[Node], list[Node]] | None:
+    """`20 boys, 15 girls` against `15 girls, 20 boys`: both in the order of their nouns; None unless these agree."""
+    tables: list[dict[str, Node]] = []
+    for values in (gold, answer):
+        if len(values) < 2 or not all(n.op == "qty" and n.value.kind == "word" for n in values):
+            return None
+        tables.append({n.value.text.strip().removesuffix("s"): n.args[0] for n in values})
+        if len(tables[-1]) != len(values):
+            return None
+    if set(tables[0]) != set(tables[1]):
+        return None
+    return list(tables[0].values()), [tables[1][noun] for noun in tables[0]]
+
+
 _TURN: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!=", "≈": "≈", "~": "~", "≡": "≡"}
 
 
@@ -1443,6 +1554,12 @@ def _curves(node: Node) -> list[Node] | None:
     if any(len(side.args) > MAX_CURVE_TERMS for n in parts for side in n.args if has_pm(side)):
         return None
     return expand_all(parts)
+
+
+def _says_where(node: Node) -> bool:
+    """Whether a condition only tells at which point a number is taken: "3 when x = 1"."""
+    words = node.value.split()
+    return is_number(node.args[0]) and words[0].lower() in ("when", "at", "for", "with") and words[2:3] == ["="]
 
 
 def _on_domain(node: Node) -> bool:
@@ -1558,8 +1675,17 @@ def _integration_constant(g: Node, a: Node, gold: frozenset[str], answer: frozen
     return {theirs[0]: Node("sym", (), ours[0])}
 
 
+def _without_constant(node: Node, letters: str) -> Node | None:
+    """`sin^2 x` of `sin^2 x + C`; None for what has no constant of integration as a term of its own."""
+    if node.op != "add":
+        return None
+    rest = [t for t in node.args if t.op != "sym" or t.value.partition("_")[0] not in (*letters, "const")]
+    return tree.add(rest) if rest and len(rest) + 1 == len(node.args) else None
+
+
 _NUMBERED: Final = frozenset(f"{c}_{i}" for c in "Cc" for i in "0123")
 _INTEGRATION: Final = _NUMBERED | frozenset(("C", "c", "K", "k", "A", "B"))
+_LETTERED_CONSTANTS: Final = _NUMBERED | frozenset("ABCD")
 _ARBITRARY: Final = _INTEGRATION | frozenset(("a", "b", "m", "n", "d", "D", "lambda", "alpha", "beta", "C'", "const"))
 """Letters that answers give to constants nobody fixed: of solutions of differential and functional equations."""
 
@@ -1600,16 +1726,6 @@ def _is_inequality(node: Node) -> bool:
     return node.op == "list" and any(_is_inequality(a) for a in node.args)
 
 
-_OTHERWISE: Final = Node("text", (), "otherwise")
-
-
-def _condition(node: Node) -> Node:
-    """`n even` as `n is even`, "else" as "otherwise"."""
-    if node.op == "qty" and node.value.kind == "word":
-        return Node("rel", (node.args[0], Node("text", (), node.value.text)), ("=",))
-    return _OTHERWISE if node.op == "text" and node.value in ("otherwise", "else", "for other x") else node
-
-
 def _gauss(node: Node, other: Node) -> Node:
     """`[n/2]` where the other side has floors: Gauss's bracket."""
     if node.op == "bracket" and len(node.args) == 1 and traits(node.args[0]).alone and _has_floor(other):
@@ -1628,10 +1744,27 @@ def _has_floor(node: Node) -> bool:
 
 
 def _joined(node: Node, other: Node) -> Node:
-    """`(-∞,-1) and (1,∞)` against one set of numbers: the intervals of a list are a union."""
-    if node.op == "list" and other.op != "list" and all(n.op == "interval" for n in node.args):
-        return Node("union", node.args)
-    return node
+    """`(-2,0) and (2,∞)` against one set of numbers: the intervals of a list are a union."""
+    if node.op != "list" or other.op == "list" or not any(n.op == "interval" for n in node.args):
+        return node
+    pairs = [n.op == "tuple" and len(n.args) == 2 for n in node.args]
+    if not all(pair or n.op == "interval" for pair, n in zip(pairs, node.args, strict=True)):
+        return node
+    ends = (Node("interval", n.args, (False, False)) if pair else n for pair, n in zip(pairs, node.args, strict=True))
+    return Node("union", tuple(ends))
+
+
+def _number_set(node: Node, other: Node) -> Node:
+    """`\\mathbf{Q}`, `N^*` where the other side is a set of numbers, spelt as one."""
+    if node.op == "sym" and other.op == "numset" and node.value.removeprefix("bold:") in ("R", "Z", "N", "Q", "C"):
+        return Node("numset", (), node.value.removeprefix("bold:"))
+    return Node("numset", (), "Z+") if node.op == "numset" and node.value in ("N*", "N+") else node
+
+
+def _whole_letter(node: Node) -> bool:
+    """Whether an inequality is about a letter that stands for whole numbers by custom: `n > 2`."""
+    names = {side.value for side in node.args if side.op == "sym"} if node.op == "rel" else set()
+    return bool(names) and names <= {"n", "k", "m", "N", "_"}
 
 
 def _without_name(node: Node, other: Node) -> Node:

@@ -187,6 +187,13 @@ def declared_apart(node: Node) -> Node:
             return Node("where", (first,), "real")
         if condition.value[0] != "=" and any(side == letter for side in condition.args):
             return Node("where", (first,), f"if {show(condition)}")  # f(x) = √x, x ≥ 0
+    if len(node.args) == 2 and node.args[1].op == "rel" and (assigned := assignment(first)) is not None:
+        condition, value = node.args[1], assigned[1]
+        inside = traits(value).alone if is_scalar(value) and first.op == "rel" else frozenset()
+        if condition.value[0] in ("<", "<=", ">", ">=", "!=") and any(
+            side.op == "sym" and side.value in inside for side in condition.args
+        ):
+            return Node("where", (first,), f"if {show(condition)}")  # x = y^2, y ≥ 0
     kept: list[Node] = []
     declared = ""
     for a in node.args:
@@ -323,7 +330,7 @@ def integer_words(words: str) -> bool:
 
 
 _BINDING: Final = frozenset(
-    ("if", "when", "whenever", "such", "given", "provided", "with", "while", "unless", "satisfying", "which")
+    ("if", "at", "when", "whenever", "such", "given", "provided", "with", "while", "unless", "satisfying", "which")
 )
 
 

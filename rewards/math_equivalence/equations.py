@@ -94,7 +94,7 @@ def is_name(node: Node) -> bool:
         return all(is_name(a) for a in node.args)
     if op == "pow":
         base = node.args[0]
-        return base.op == "sym" and (bool(base.value[0].isupper()) or base.value == "sigma")  # A^{-1}, σ²
+        return base.op == "sym" and (bool(base.value[0].isupper()) or base.value in ("sigma", "chi"))  # A^{-1}, σ²
     if op == "abs" and node.args[0].op == "sym" and node.args[0].value in ("x", "y", "t", "n", "k", "m"):
         return False  # |x| = 5 has two solutions; |AB| = 5 and |z| = 5 name a length
     if op in ("abs", "opaque"):
@@ -119,6 +119,16 @@ def is_name(node: Node) -> bool:
         names = {a.value for a in node.args if a.op == "sym"}
         return len(names) == len(node.args) and not names <= {"x", "y", "z"}
     return False
+
+
+def length_name(node: Node) -> str:
+    """The letters of `AB`, `|AB|`, `\\overline{AB}`, `|\\vec{AB}|`; "" for other names."""
+    while (node.op in ("abs", "opaque") or (node.op == "fn" and node.value == "overline")) and len(node.args) == 1:
+        node = node.args[0]
+    if node.op == "mul" and _letters_product(node):
+        return "".join(sorted(str(a.value) for a in node.args))
+    letters = node.value.removeprefix("vec:") if node.op == "sym" else ""
+    return "".join(sorted(letters)) if len(letters) == 2 and letters.isupper() else ""
 
 
 def is_derivative(node: Node) -> bool:
@@ -192,6 +202,21 @@ def constant_factor(left: Node, right: Node) -> int | None:
     if not _differences(left, right, visit, 4):
         return None
     return 1 if numeric.backend().positive(state[0]) else -1
+
+
+def constant_difference(left: Node, right: Node) -> bool:
+    """Whether left - right is one number, whatever the letters are: sin^2 x and -cos^2 x."""
+    state: list[Any] = []
+
+    def visit(f: Any, x: Any, y: Any) -> bool | None:
+        if not (f.is_real(x) and f.is_real(y)):
+            return None
+        difference = x - y
+        if not state:
+            state.append(difference)
+        return bool(f.overlaps(difference, state[0]) and f.error_below(difference, -90))
+
+    return _differences(left, right, visit, 6)
 
 
 def solves(equation: Node, value: Node) -> bool:

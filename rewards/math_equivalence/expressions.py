@@ -52,7 +52,7 @@ SCALAR_OPS: Final = NUMERIC | frozenset(
 )
 _INTEGER_OPS: Final = frozenset({"fact", "dfact", "binom", "perm", "mod", "floor", "ceil"})
 _STEP_OPS: Final = frozenset({"floor", "ceil", "mod"})
-_WHOLE_LETTERS: Final = frozenset(("n", "m", "k", "i", "j", "p", "q", "r", "d", "a", "b", "N", "M", "K", "l", "s"))
+WHOLE_LETTERS: Final = frozenset(("n", "m", "k", "i", "j", "p", "q", "r", "d", "a", "b", "N", "M", "K", "l", "s"))
 _RATIONAL_OPS: Final = NUMERIC | frozenset({"sym", "add", "mul", "neg", "div", "pow", "call", "binom", "big"})
 
 
@@ -135,7 +135,7 @@ def traits(node: Node) -> Traits:
             continue
         if op in _STEP_OPS:
             steps = True
-            real = {m.value for m in _symbols(n) if m.value not in _WHOLE_LETTERS}
+            real = {m.value for m in _symbols(n) if m.value not in WHOLE_LETTERS}
             if real:
                 # floor(x) of a real x: whole points would make it x
                 stack.extend((a, False, bound) for a in n.args)

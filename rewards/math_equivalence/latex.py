@@ -172,6 +172,8 @@ class _Parser(Numerals, UnitGrammar):
     def clause(self) -> Node:
         """clause := label? chain (mod | condition)*"""
         token = self.toks[self.i]
+        if token.text in _MEASURES and (named := self.named_quantity()) is not None:
+            return named
         if token.kind == "o" and token.text in ("forall", "exists", "therefore", "because", "angle", "triangle"):
             if token.text in ("forall", "exists"):
                 return self.quantified()
@@ -204,7 +206,8 @@ class _Parser(Numerals, UnitGrammar):
                     return special
                 if all(w in FILLERS for w in words) and not self.at_clause_end():
                     return self.clause()
-                if words[-1] in LABELS and len(words) < 4 and after.kind in ("n", "m", "c", "s"):
+                number = self.toks[self.i + 1] if after.kind == "o" and after.text == "-" else after
+                if words[-1] in LABELS and len(words) < 4 and number.kind in ("n", "m", "c", "s"):
                     return Node("label", (self.clause(),), label_name(words))
                 raise _Prose
             self.i = start
@@ -240,7 +243,7 @@ class _Parser(Numerals, UnitGrammar):
                     self.i += 2
                 node = Node("minus", (node, Node("set", (self.sum(),))))
             elif (token.kind == "o" and token.text == "(" and self.relation_ahead()) or (
-                (token.kind in ("w", "W") and token.text.lower() in QUALIFIERS)
+                (token.kind in ("w", "W") and (token.text.lower() in QUALIFIERS or self.at_value()))
                 or (
                     token.kind == "o"
                     and (token.text == "forall" or (token.text == ":" and "\\{" not in self.open))
@@ -324,8 +327,6 @@ class _Parser(Numerals, UnitGrammar):
             j = self.closing(j) if token.kind == "o" and token.text in _OPENERS else j + 1
             if j < 0:
                 return None
-        if j == self.i + 1 and start.kind == "f":
-            return None  # \\max = 12 is read as a name
         name = label_name([t.text.lower() for t in self.toks[self.i : j]])
         self.i = j + 1
         return Node("label", (self.clause(),), name)
@@ -422,6 +423,11 @@ class _Parser(Numerals, UnitGrammar):
             self.i += 1
             return Node("opaque", (scope, self.clause()), sign)
         return Node("opaque", (scope,), sign)
+
+    def at_value(self) -> bool:
+        """Whether "at x = 2" stands here: where a value is taken"""
+        token, letter, sign = self.toks[self.i : self.i + 3]
+        return token.text == "at" and letter.kind in ("w", "s") and sign.kind == "r" and sign.text == "="
 
     def mod_ahead(self) -> bool:
         following = self.toks[self.i + 1]
@@ -686,6 +692,8 @@ class _Parser(Numerals, UnitGrammar):
             return terms[0]
         if len(terms) == 2 and terms[0].op in _SETLIKE and terms[1].op == "neg" and terms[1].args[0].op in _SETLIKE:
             return Node("minus", (terms[0], terms[1].args[0]))
+        if any(n.op in ("tuple", "bracket") for n in terms):
+            terms = [_scaled_vector(n) for n in terms]
         if any(n.op in _NO_TERMS for n in terms) or len({_is_vector(n) for n in terms}) > 1:
             self.fail("a term that is none")
         return self.without_dots(terms, "sum") or tree.add(terms)
@@ -772,6 +780,8 @@ class _Parser(Numerals, UnitGrammar):
                 kind == "W" or is_word(text) or unit_like(token) or self.speed_ahead() or self.unit_letter(token)
             ):
                 if token.text.lower() in STOP_WORDS and not (text == "in" and self.inches_ahead()):
+                    break
+                if self.at_value():
                     break
                 if text.lower() in _COMPARING and self.toks[self.i + 1].text.lower() in ("than", "least", "most"):
                     break
@@ -1163,6 +1173,8 @@ class _Parser(Numerals, UnitGrammar):
             return self.upright(token)
         if kind == "b":
             self.i += 1
+            if len(text) == 1 and text in "rFuvxfGHABabT" and self.is_op("("):
+                return self.named("bold:" + text)  # a function of t with values in space
             return (
                 Node("sym", (), "bold:" + text)
                 if len(text) == 1 or not is_word(text)
@@ -1817,6 +1829,15 @@ def _is_vector(node: Node) -> bool:
     while node.op in ("neg", "pm", "mp") or (node.op == "mul" and node.args[-1].op in ("tuple", "bracket")):
         node = node.args[-1]
     return node.op in ("tuple", "bracket")
+
+
+def _scaled_vector(node: Node) -> Node:
+    """`t(2,3,-1)` beside a vector: a multiple of one, no function of three numbers."""
+    if node.op == "neg":
+        return Node("neg", (_scaled_vector(node.args[0]),))
+    if node.op == "call" and len(node.args) > 1:
+        return Node("mul", (Node("sym", (), node.value), Node("tuple", node.args)))
+    return node
 
 
 def _signed(sign: str, node: Node) -> Node:

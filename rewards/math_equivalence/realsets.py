@@ -220,6 +220,59 @@ def whole_numbers(node: Node, *, zero: bool | None = None) -> Node | None:
     return None
 
 
+_NATURAL: Final = {"Z": (MINUS_INFTY,), "Z+": (tree.ONE,), "N+": (tree.ONE,), "N*": (tree.ONE,), "N": (tree.ONE, ZERO)}
+
+
+def integers_of(node: Node) -> list[RealSet]:
+    """The whole numbers of a set as closed pieces: `n > 2` is [3, ∞). Several readings where N may begin with 0.
+
+    Empty for what is no set of integers with rational ends.
+    """
+    if node.op == "numset":
+        lows = _NATURAL.get(node.value, ())
+        return [RealSet((Piece(low, INFTY, low != MINUS_INFTY, False),), None) for low in lows]
+    domain = "Z"
+    variable: Node | None = None
+    if node.op == "build" and node.args[0].op == "sym":
+        return []
+    if node.op == "build" and node.args[0].op == "rel" and node.args[0].value == ("in",):
+        if node.args[0].args[1].op != "numset":
+            return []
+        domain, node = node.args[0].args[1].value, node.args[1]
+    try:
+        pieces, variable = _read(node)
+        closed: list[Piece] = []
+        for piece in normal(pieces):
+            ends: list[Node] = []
+            for end, inside, low in ((piece.low, piece.low_closed, True), (piece.high, piece.high_closed, False)):
+                value = exact_of(end)
+                if value is None:
+                    if end not in (INFTY, MINUS_INFTY):
+                        return []
+                    ends.append(end)
+                elif low:
+                    ends.append(Node("num", (), value.__ceil__() if inside else value.__floor__() + 1))
+                else:
+                    ends.append(Node("num", (), value.__floor__() if inside else value.__ceil__() - 1))
+            if order(ends[0], ends[1]) != 1:
+                closed.append(Piece(ends[0], ends[1], ends[0] != MINUS_INFTY, ends[1] != INFTY))
+        return [
+            RealSet(intersect(normal(tuple(closed)), (Piece(low, INFTY, low != MINUS_INFTY, False),)), variable)
+            for low in _NATURAL.get(domain, ())
+        ]
+    except NotReal:
+        return []
+
+
+def same_integers(gold: Node, answer: Node) -> bool:
+    """Whether two sets of whole numbers are equal; the letter, where both have one, must be the same."""
+    return any(
+        x.pieces == y.pieces and (None in (x.variable, y.variable) or x.variable == y.variable)
+        for x in integers_of(gold)
+        for y in integers_of(answer)
+    )
+
+
 def _relation(node: Node) -> tuple[tuple[Piece, ...], Node | None]:
     sides, signs = node.args, node.value
     if len(sides) == 2 and signs == ("in",):

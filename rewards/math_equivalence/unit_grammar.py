@@ -5,7 +5,7 @@ from __future__ import annotations
 from rewards.math_equivalence.cursor import Cursor
 from rewards.math_equivalence.tokens import Token, is_word
 from rewards.math_equivalence.tree import Node
-from rewards.math_equivalence.units import Unit, read_unit
+from rewards.math_equivalence.units import MICRO, Unit, read_unit
 from rewards.math_equivalence.vocabulary import AND_WORDS, HEDGES, NEGATIONS, OR_WORDS, QUALIFIERS, STOP_WORDS
 
 
@@ -40,7 +40,7 @@ class UnitGrammar(Cursor):
             elif kind == "s" and text == "Omega":
                 parts.append(parts.pop() + "ohm" if parts and parts[-1] in ("k", "M") else "ohm")
                 self.i += 1
-            elif kind == "s" and text == "mu" and self.toks[self.i + 1].text in ("m", "s", "g"):
+            elif kind == "s" and text == "mu" and self.toks[self.i + 1].text in MICRO:
                 parts.append("u" + self.toks[self.i + 1].text)
                 self.i += 2
             elif kind == "o" and text == "/" and self.toks[self.i + 1].kind in ("w", "W", "n"):
@@ -153,7 +153,7 @@ class UnitGrammar(Cursor):
             return False
         if token.text == "Omega":
             return after.kind in ("", ",", "q")
-        return token.text == "mu" and after.text in ("m", "s", "g") and self.toks[self.i + 2].kind in ("", ",", "q")
+        return token.text == "mu" and after.text in MICRO and self.toks[self.i + 2].kind in ("", ",", "q")
 
     def inches_ahead(self) -> bool:
         """`6\\text{ in}`: "in" at the end or before a power is a unit, not a relation"""

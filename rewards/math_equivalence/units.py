@@ -29,7 +29,6 @@ class Unit(NamedTuple):
 
 _F = Fraction
 _BASE: Final[dict[str, tuple[str, Fraction]]] = {}
-_PREFIXED: Final = (("k", _F(1000)), ("c", _F(1, 100)), ("m", _F(1, 1000)), ("d", _F(1, 10)))
 
 
 def _add(base: str, factor: Fraction | int, names: str) -> None:
@@ -45,6 +44,7 @@ _add("m", _F(1, 10), "dm decimeter decimeters decimetre decimetres")
 _add("m", _F(1, 10**6), "micrometer micrometers micron microns um")
 _add("s", _F(1, 10**6), "us microsecond microseconds")
 _add("g", _F(1, 10**6), "ug microgram micrograms")
+_add("L", _F(1, 10**6), "uL ul microliter microliters")
 _add("m", _F(1, 10**9), "nm nanometer nanometers")
 _add("m", _F(254, 10000), "inch inches")
 _add("m", _F(3048, 10000), "ft foot feet")
@@ -71,26 +71,33 @@ _add("gal", 1, "gallon gallons gal")
 _add("gal", _F(1, 4), "quart quarts qt")
 _add("gal", _F(1, 8), "pint pints pt")
 _add("gal", _F(1, 16), "cup cups")
-_add("A", 1, "A amp amps ampere amperes")
 _add("K", 1, "K kelvin kelvins")
-_add("C", 1, "degC celsius")
+_add("degC", 1, "degC celsius")
 _add("Fahrenheit", 1, "degF fahrenheit")
 _add("mol", 1, "mol mole moles")
-_add("N", 1, "N newton newtons")
-_add("N", 1000, "kN")
-_add("J", 1, "J joule joules")
-_add("J", 1000, "kJ kilojoule kilojoules")
-_add("W", 1, "W watt watts")
-_add("W", 1000, "kW kilowatt kilowatts")
-_add("V", 1, "V volt volts")
-_add("Pa", 1, "Pa pascal pascals")
-_add("Pa", 1000, "kPa")
-_add("Hz", 1, "Hz hertz")
-_add("Hz", 1000, "kHz")
-_add("Hz", 10**6, "MHz")
-_add("ohm", 1, "ohm ohms")
-_add("ohm", 1000, "kohm kiloohm kiloohms")
-_add("ohm", 10**6, "Mohm")
+_add("mol", _F(1, 1000), "mmol")
+_add("cal", 1, "cal")
+_add("cal", 1000, "kcal")
+_add("J", _F(1602176634, 10**28), "eV electronvolt electronvolts")
+_add("J", _F(1602176634, 10**25), "keV")
+_add("J", _F(1602176634, 10**22), "MeV")
+_add("J", _F(1602176634, 10**19), "GeV")
+_add("Pa", 101325, "atm atmosphere atmospheres")
+_add("Pa", 10**5, "bar bars")
+_add("s", _F(1, 10**9), "ns nanosecond nanoseconds")
+for _bytes in ("kB", "MB", "GB", "TB"):
+    _add(_bytes, 1, _bytes)  # 1000 or 1024 of the next smaller: whose, nobody says
+_PREFIXES: Final = (
+    ("", "", _F(1)), ("n", "nano", _F(1, 10**9)), ("u", "micro", _F(1, 10**6)), ("m", "milli", _F(1, 1000)),
+    ("k", "kilo", _F(1000)), ("M", "mega", _F(10**6)), ("G", "giga", _F(10**9)),
+)  # fmt: skip
+_NAMED_SI: Final = (
+    ("A", "ampere amp"), ("V", "volt"), ("W", "watt"), ("J", "joule"), ("N", "newton"), ("Pa", "pascal"),
+    ("Hz", "hertz"), ("ohm", "ohm"), ("C", "coulomb"), ("F", "farad"), ("H", "henry"), ("T", "tesla"),
+)  # fmt: skip
+for _symbol, _names in _NAMED_SI:
+    for _short, _long, _factor in _PREFIXES:
+        _add(_symbol, _factor, " ".join((_short + _symbol, *(_long + n + e for n in _names.split() for e in ("", "s")))))
 _add("bit", 1, "bit bits")
 _add("rad", 1, "rad rads radian radians")
 
@@ -102,7 +109,13 @@ _DERIVED: Final[dict[str, tuple[Fraction, tuple[tuple[str, int], ...]]]] = {
     "W": (_F(1000), (("g", 1), ("m", 2), ("s", -3))),
     "V": (_F(1000), (("g", 1), ("m", 2), ("s", -3), ("A", -1))),
     "ohm": (_F(1000), (("g", 1), ("m", 2), ("s", -3), ("A", -2))),
+    "C": (_F(1), (("A", 1), ("s", 1))),
+    "F": (_F(1, 1000), (("g", -1), ("m", -2), ("s", 4), ("A", 2))),
+    "H": (_F(1000), (("g", 1), ("m", 2), ("s", -2), ("A", -2))),
+    "T": (_F(1000), (("g", 1), ("s", -2), ("A", -1))),
 }
+MICRO: Final = frozenset(("m", "s", "g", "L", *(symbol for symbol, _ in _NAMED_SI)))
+"""Symbols that `\\mu` may stand before."""
 """SI units by the base units of this table: a newton is 1000 g m / s^2."""
 _SPEEDS: Final = {"mph": ("mile", "hour"), "kph": ("km", "hour"), "kmh": ("km", "hour"), "fps": ("foot", "second")}
 _MONEY: Final[dict[str, str]] = {
@@ -253,7 +266,7 @@ def _read(parts: tuple[str, ...]) -> Unit:
                 powers[base] = powers.get(base, 0) + p
                 factor *= size**p
             continue
-        entry = _BASE.get(original) or _BASE.get(word) or (("in", _F(1)) if False else None)
+        entry = _BASE.get(original) or _BASE.get(word)
         if entry is None and word == "in" and len(parts) <= 2:
             entry = _BASE["inch"]
         if entry is None:
