@@ -36,6 +36,7 @@ from rewards.math_equivalence.entries import (
 )
 from rewards.math_equivalence.equations import (
     Assigned,
+    asked_of,
     assignment,
     close,
     constant_difference,
@@ -69,11 +70,12 @@ from rewards.math_equivalence.families import (
 )
 from rewards.math_equivalence.latex import parse
 from rewards.math_equivalence.lines import line_of, may_be_line, same_line
-from rewards.math_equivalence.matrices import along_axes, as_matrix, holds_matrix
+from rewards.math_equivalence.matrices import along_axes, as_matrix, holds_matrix, with_identity
 from rewards.math_equivalence.numeric import Evaluator, TooLarge
 from rewards.math_equivalence.piecewise import OTHERWISE, condition_form, same_piecewise
 from rewards.math_equivalence.plusminus import expand, expand_all, has_pm
 from rewards.math_equivalence.readings import Reading, read, show, type_name
+from rewards.math_equivalence.dotted import Series, series_of
 from rewards.math_equivalence.realsets import NotReal, is_set, read_set, same_integers, same_set
 from rewards.math_equivalence.tree import NUMERIC, ZERO, Decimal10, Node, Problem, exact_of
 from rewards.math_equivalence.wording import answers_yes_or_no, no_statement, ordinal, possible, same_words, told_of
@@ -521,6 +523,8 @@ class _Comparison:
         same, rule = self.scalar(g, a)
         if same:
             return Decision(True, rule)
+        if same is None and (left := series_of(g)) is not None and (right := series_of(a)) is not None:
+            return self.same_series(left, right)
         if a.op == "dec" and g.op != "dec" and self.policy.decimal_digits and self.rounds(g, a):
             return Decision(True, "equal_rounded")
         if g.op == "dec" and a.op != "dec" and self.policy.decimal_digits and self.rounds(a, g):
@@ -544,6 +548,11 @@ class _Comparison:
         if plain and not {n.value for n in plain.values()} & ta.alone:
             ours = {n: Node("sym", (), n.partition(":")[2]) for n in tg.alone if n.startswith(("bold:", "vec:"))}
             renamed, renamed_rule = self.scalar(substitute(g, ours) if ours else g, substitute(a, plain))
+            if renamed:
+                return Decision(True, renamed_rule)
+        between = {n: _between(n) for n in tg.alone | ta.alone if n.startswith("vec:") and len(n) == 6 and n[4:].isupper()}
+        if between:
+            renamed, renamed_rule = self.scalar(substitute(g, between), substitute(a, between))
             if renamed:
                 return Decision(True, renamed_rule)
         mapping = _case_renaming(tg.alone | tg.called, ta.alone | ta.called)
@@ -579,6 +588,12 @@ class _Comparison:
         if g.op == a.op == "sym" and (letter := _letter(g)) is not None and letter == _letter(a):
             return Decision(True, "equal_choice")
         return Decision(same, rule)
+
+    def same_series(self, left: Series, right: Series) -> Decision:
+        """Infinite sums term by term, the second's index shifted to where the first begins."""
+        shift = tree.add([left.index, Node("num", (), right.start - left.start)])
+        same, _ = self.scalar(left.term, substitute(right.term, {right.index.value: shift}))
+        return Decision(True, "equal_identity", "term by term") if same else Decision(None, "undecided")
 
     def scalar(self, g: Node, a: Node) -> tuple[bool | None, str]:
         return same_scalar(g, a, log_either=self.policy.log_base == "either")
@@ -624,6 +639,8 @@ class _Comparison:
         for one, other in ((g, a), (a, g)):
             if one.op == "const" and one.value in ("true", "false") and other.op == "sym" and other.value in ("T", "F"):
                 return Decision((other.value == "T") == (one.value == "true"), "equal_text")
+        if {g.value, a.value} == {"empty", "false"}:
+            return Decision(True, "equal_text")  # "no" and "no such number"
         if g.op == "const" and a.op == "const":
             return Decision(g.value == a.value, "equal_structure" if g.value == a.value else "value_differs")
         for one, other in ((g, a), (a, g)):
@@ -1033,6 +1050,10 @@ class _Comparison:
 
     def matrices(self, g: Node, a: Node) -> Decision | None:
         left, right = as_matrix(g), as_matrix(a)
+        if left is None and right is not None and right[0] == right[1]:
+            left = as_matrix(with_identity(g, right[0]))
+        elif right is None and left is not None and left[0] == left[1]:
+            right = as_matrix(with_identity(a, left[0]))
         if left is not None and right is None and along_axes(g) is not None:
             right = along_axes(a, plain=True)  # 3i - 2j where the gold has bold letters
         if left is None or right is None:
@@ -1161,6 +1182,8 @@ class _Comparison:
             # 2x^2-3x+1 = (2x-1)(x-1) states one expression, if it is an identity
             if chain and all(self.scalar(a.args[0], side)[0] for side in a.args[1:]):
                 return self.scalars(g, a.args[-1])
+            if chain and is_number(g) and len(a.args) == 2 and is_number(a.args[1]) and asked_of(a.args[0]):
+                return self.same(g, a.args[1])
             return _NO_TYPE
         found = self.same(g, aa[1])
         return Decision(True, "equal_assignment") if found.equal else found
@@ -1652,6 +1675,11 @@ def _letters_of(node: Node) -> str | None:
     if node.op in ("sym",):
         return str(node.value)
     return None
+
+
+def _between(name: str) -> Node:
+    """`vec:AB` as B - A: so AB + BC is AC and -AB is BA."""
+    return tree.add([Node("sym", (), "at:" + name[5]), tree.neg(Node("sym", (), "at:" + name[4]))])
 
 
 def _case_renaming(gold: frozenset[str], answer: frozenset[str]) -> dict[str, Node]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Final
+from typing import Final, NamedTuple
 
 from rewards.math_equivalence import tree
 from rewards.math_equivalence.expressions import is_scalar, same_scalar, substitute, traits
@@ -46,6 +46,31 @@ def closed(terms: Sequence[Node], kind: str) -> Node | None:
         if len(front) > 1 and (found := _by_numbers(front, back, kind)) is not None:
             return found
     return None
+
+
+class Series(NamedTuple):
+    """An infinite sum: its term, the index in it, and where that begins."""
+
+    term: Node
+    index: Node
+    start: int
+
+
+def series_of(node: Node) -> Series | None:
+    """An infinite sum, with the factors before it taken into its term; None for everything else."""
+    if node.op == "neg" and (inner := series_of(node.args[0])) is not None:
+        return inner._replace(term=tree.neg(inner.term))
+    if node.op == "div" and (inner := series_of(node.args[0])) is not None:
+        return inner._replace(term=tree.div(inner.term, node.args[1]))
+    if node.op == "mul":
+        sums = [n for n in node.args if n.op == "big"]
+        if len(sums) == 1 and (inner := series_of(sums[0])) is not None:
+            return inner._replace(term=tree.mul([*(n for n in node.args if n is not sums[0]), inner.term]))
+        return None
+    if node.op != "big" or node.value[0] != "sum" or node.args[2] != tree.INFTY:
+        return None
+    start = exact_of(node.args[1])
+    return Series(node.args[0], Node("sym", (), node.value[1]), start) if isinstance(start, int) else None
 
 
 def indexed(node: Node, letter: str | None = None) -> Node:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from rewards.math_equivalence import numeric, tree
 from rewards.math_equivalence.exact import Undefined, Unsupported
@@ -15,9 +15,11 @@ from rewards.math_equivalence.expressions import (
     traits,
 )
 from rewards.math_equivalence.numeric import Evaluator, TooLarge
-from rewards.math_equivalence.tree import NUMERIC, Node
+from rewards.math_equivalence.tree import NUMERIC, Node, exact_of
 
 Assigned = tuple[Node, Node]
+_FACTORS_ASKED: Final = frozenset("abcdmnpqrs")
+"""Letters whose product is a value that questions ask for; xy = 6 is a curve."""
 
 
 def is_number(node: Node) -> bool:
@@ -114,11 +116,25 @@ def is_name(node: Node) -> bool:
             return True  # a scalar product
         if first == Node("sym", (), "nabla"):
             return all(map(is_name, node.args[1:]))
-        return _letters_product(node)
+        letters = {a.value for a in node.args if a.op == "sym"}
+        return _letters_product(node) or (len(letters) == len(node.args) and letters <= _FACTORS_ASKED)
     if op == "add":
         names = {a.value for a in node.args if a.op == "sym"}
         return len(names) == len(node.args) and not names <= {"x", "y", "z"}
     return False
+
+
+def asked_of(node: Node) -> bool:
+    """`x + y`, `ab`, `x^2 + y^2`, `x + 1/x`: what questions ask the value of, behind which it is no equation of a curve.
+
+    Letters and their powers without numbers before them; `2x + 3y = 5` is a line.
+    """
+    if node.op == "add" and len(node.args) == 2 and node.args[1] == tree.div(tree.ONE, node.args[0]):
+        return True
+    parts = node.args if node.op in ("add", "mul", "div") else ()
+    bare = [n.args[0] if n.op == "neg" else n for n in parts]
+    bare = [n.args[0] if n.op == "pow" and exact_of(n.args[1]) is not None else n for n in bare]
+    return len({n.value for n in bare if n.op == "sym"}) == len(bare) > 1
 
 
 def length_name(node: Node) -> str:

@@ -157,13 +157,33 @@ Residues = tuple[int, frozenset[int]]
 
 
 def holds_congruence(node: Node) -> bool:
-    return node.op == "cong" or (node.op == "list" and any(n.op == "cong" for n in node.args))
+    """A cheap look before `residues_of`."""
+    if node.op == "list":
+        return any(n.op == "cong" for n in node.args)
+    return node.op == "cong" or (node.op == "rel" and node.value == ("|",)) or _parity(node) is not None
+
+
+def _parity(node: Node) -> int | None:
+    """1 of `n \\text{ odd}`, 0 of `n \\text{ is even}`; None for everything else."""
+    if node.op == "qty" and node.args[0].op == "sym":
+        word = node.value.text
+    elif node.op == "rel" and node.value == ("=",) and node.args[0].op == "sym" and node.args[1].op == "text":
+        word = node.args[1].value
+    else:
+        return None
+    return {"odd": 1, "even": 0}.get(word)
 
 
 def residues_of(node: Node) -> Residues | None:
     """The whole numbers that `n ≡ 1, 4 (mod 5)`, `n ≡ ±1 (mod 5)`, `n = 5k+1 or n = 5k+4` name, by their residues."""
     if node.op == "where":
         return residues_of(node.args[0])
+    if (parity := _parity(node)) is not None:
+        return 2, frozenset((parity,))
+    if node.op == "rel" and node.value == ("|",):
+        divisor = exact_of(node.args[0])
+        plain = isinstance(divisor, int) and 0 < divisor <= MAX_MODULUS and node.args[1].op == "sym"
+        return (divisor, frozenset((0,))) if plain and isinstance(divisor, int) else None
     if node.op == "cong":
         modulus, values = exact_of(node.args[-1]), expand(node.args[-2])
         numbers = [_exact_value(v) for v in values or ()]

@@ -12,6 +12,7 @@ Brackets nested deeper than `_CHUNK_DEPTH` are read innermost first, so the Pyth
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import permutations
 from typing import Final
 
 from rewards.math_equivalence import tree
@@ -61,6 +62,8 @@ MAX_LETTERS: Final = 64
 """Longest run of letters that is read as a product."""
 MAX_NESTING: Final = 32
 """Most arguments inside arguments that one parser follows; brackets are read in parts before that."""
+MAX_PERMUTED: Final = 5
+"""Longest tuple whose permutations are written out."""
 MAX_DOTTED: Final = 3
 """Most sums and products with dots whose rule is looked for in one text."""
 _CHUNK_DEPTH: Final = 16
@@ -104,6 +107,8 @@ class _Parser(Numerals, UnitGrammar):
                     items[-1] = self.condition(items[-1])  # x = 2πn, where n is an integer
                     last_sep = ""
                     continue
+                if token.kind in ("w", "W") and (orders := self.permutations_ahead()) is not None:
+                    return _permuted(items, orders)
                 seps.append(last_sep)
             last_sep = ""
             item = self.clause()
@@ -120,6 +125,15 @@ class _Parser(Numerals, UnitGrammar):
         if len(items) == 1:
             return items[0]
         return _gather(items, seps)
+
+    def permutations_ahead(self) -> bool | None:
+        """Passes over "(all) its (cyclic) permutations (thereof)" at the end: whether only cyclic ones; None for others"""
+        start = self.i
+        words = self.words()
+        if self.at_clause_end() and set(words) <= _PERMUTING and {"permutations", "permutation"} & set(words):
+            return "cyclic" in words
+        self.i = start
+        return None
 
     def only_closers_left(self) -> bool:
         j = self.i
@@ -201,12 +215,17 @@ class _Parser(Numerals, UnitGrammar):
                     return special
                 if (bound := relation_of(words)) in ("<=", ">=") and self.toks[self.i].kind in ("n", "c", "o"):
                     return Node("rel", (Node("sym", (), "_"), self.sum()), (bound,))  # at most 5
+                bare = words[1:] if words[0] in ("all", "any", "every", "the") else words
+                if bare in _MULTIPLES and self.toks[self.i].kind == "n":
+                    return Node("cong", (tree.ZERO, self.sum()))
                 domain = domain_of(words)
                 if domain is not None and (special := self.bounded_domain(domain)) is not None:
                     return special
                 if all(w in FILLERS for w in words) and not self.at_clause_end():
                     return self.clause()
                 number = self.toks[self.i + 1] if after.kind == "o" and after.text == "-" else after
+                if words[-2:] == ["permutations", "of"] and set(words) <= _PERMUTING:
+                    return _permuted([self.chain()], cyclic="cyclic" in words)
                 if words[-1] in LABELS and len(words) < 4 and number.kind in ("n", "m", "c", "s"):
                     return Node("label", (self.clause(),), label_name(words))
                 raise _Prose
@@ -525,6 +544,8 @@ class _Parser(Numerals, UnitGrammar):
             elif token.kind in ("w", "W") and token.text.lower() in ("is", "equals", "are", "in"):
                 if token.text.lower() == "is" and self.said_of_it():
                     continue
+                if token.text.lower() in ("is", "are") and (multiple := self.worded_multiple(left)) is not None:
+                    return multiple
                 if token.text.lower() in ("is", "are") and (worded := self.worded_sign()):
                     sides.append(self.ratio())
                     signs.append(worded)
@@ -587,6 +608,18 @@ class _Parser(Numerals, UnitGrammar):
             return sign
         self.i = start
         return ""
+
+    def worded_multiple(self, left: Node) -> Node | None:
+        """`n is a multiple of 3`, `n is divisible by 3` as n ≡ 0 (mod 3)"""
+        start = self.i
+        self.i += self.toks[start].text.lower() in ("is", "are")
+        self.i += self.toks[self.i].text == "a"
+        if left.op == "sym" and self.words() in _MULTIPLES and self.toks[self.i].kind == "n":
+            modulus = self.sum()
+            if exact_of(modulus) is not None and self.at_clause_end():
+                return Node("cong", (left, tree.ZERO, modulus))
+        self.i = start
+        return None
 
     def worded_domain(self) -> Node | None:
         """`a is positive`, `x is any real number`: the set that the words behind "is" name"""
@@ -834,6 +867,8 @@ class _Parser(Numerals, UnitGrammar):
                 continue
             pending.append(self.factor())
         if len(pending) > 1:
+            if pending[-1].op == "tuple" and pending[0].op == "numset" and len(pending) == 2:
+                return Node("call", pending[1].args, pending[0].value)  # \\mathcal{N}(5, 4), a distribution
             # 2(1,2) is a multiple of a vector; nothing else in brackets with commas is a factor
             scaled = pending[:-1] if pending[-1].op in ("tuple", "bracket") else pending
             if any(n.op in _NO_FACTORS for n in scaled) or (scaled is not pending and pending[-2].op == "const"):
@@ -946,6 +981,8 @@ class _Parser(Numerals, UnitGrammar):
                         node = tree.factorial(node)
                 elif text == "°":
                     self.i += 1
+                    if node.op == "sym" and self.toks[self.i].kind == "w" and self.toks[self.i - 2].text != "^":
+                        return self.composed(node)
                     node = self.degrees(node)
                 elif text == "'":
                     self.i += 1
@@ -957,6 +994,13 @@ class _Parser(Numerals, UnitGrammar):
                 node = Node("pct", (node,))
             else:
                 return node
+
+    def composed(self, outer: Node) -> Node:
+        """composed := letter "∘" letter ; `f ∘ g(x)` and `(f ∘ g)(x)` are f(g(x))"""
+        inner = self.factor()
+        if inner.op == "call" and len(inner.args) == 1:
+            return Node("call", (inner,), outer.value)
+        return Node("opaque", (outer, inner), "compose")
 
     def superscript(self, node: Node) -> Node:
         token = self.toks[self.i]
@@ -1587,6 +1631,9 @@ class _Parser(Numerals, UnitGrammar):
             self.fail("a bracket that does not close")
         if node.op == "list" and not node.args:
             self.fail("empty brackets")
+        if node.op == "opaque" and node.value == "compose" and self.is_op("(") and node.args[1].op == "sym":
+            outer, inner = node.args
+            return Node("call", (Node("call", (self.bracket(self.toks[self.i]),), inner.value),), outer.value)
         if opener == "[" and closer == "]" and self.is_op("_") and exact_of(node) is not None:
             self.i += 1
             return Node("residue", (node, self.argument(script=True)))  # [10]_{11}, a class and no number
@@ -1705,6 +1752,9 @@ class _Parser(Numerals, UnitGrammar):
             if token.kind == "E":
                 self.i += 1
                 break
+            if token.kind == "" and rows[-1] and not self.forgiven:
+                self.forgiven += 1  # \\end is forgotten at the very end
+                break
             if token.kind == "":
                 self.fail("an environment that does not end")
             if token.kind == "o" and token.text == "\\\\":
@@ -1808,6 +1858,13 @@ _UPRIGHT_FUNCTIONS: Final = FUNCTIONS - frozenset("min max sec arg th ch sh lcd 
 """Functions that are no words or units behind a number: `2\\operatorname{arctg} x`."""
 _COMPARING: Final = frozenset(("less", "greater", "more", "smaller", "larger", "at", "no", "not", "strictly"))
 _SIGNED: Final = frozenset(("positive", "negative", "nonnegative", "non-negative", "nonzero", "non-zero"))
+_MULTIPLES: Final = tuple(
+    text.split() for text in ("multiple of", "a multiple of", "multiples of", "divisible by", "numbers divisible by",
+    "integers divisible by", "integer multiples of", "an integer multiple of")
+)  # fmt: skip
+_PERMUTING: Final = frozenset(
+    "all the any its their of and or every cyclic permutations permutation thereof these them it".split()
+)
 _REJECTED: Final = frozenset(("rejected", "reject", "extraneous", "discarded", "discard", "舍去", "舍"))
 _PRODUCTS: Final = frozenset("at by my an as he do go me so us we am pm sq ft lb oz yd mi cm mm km kg mg ml".split())
 """Short words and units that are products of letters in a formula: `v_0 + at`, `mg\\sin\\theta`."""
@@ -1890,6 +1947,20 @@ def _gather(items: list[Node], seps: list[str]) -> Node:
         seps = [","]
     kind = "or" if "or" in seps else "and" if "and" in seps else ";" if ";" in seps else ","
     return Node("list", tuple(items), kind)
+
+
+def _permuted(items: list[Node], cyclic: bool) -> Node:
+    """The tuples in all their orders, or turned around in a circle."""
+    points = [n.args[1] if n.op == "rel" and n.value == ("=",) and n.args[0].op == "tuple" else n for n in items]
+    points = [p for n in points for p in (n.args if n.op in ("list", "set") else (n,))]
+    if any(p.op != "tuple" or len(p.args) > MAX_PERMUTED for p in points) or len(points) > MAX_PERMUTED:
+        raise _Prose
+    found: dict[Node, None] = {}
+    for p in points:
+        size = len(p.args)
+        orders = (p.args[n:] + p.args[:n] for n in range(size)) if cyclic else permutations(p.args)
+        found.update((Node("tuple", tuple(order)), None) for order in orders)
+    return Node("list", tuple(found), ",")
 
 
 def _congruence(node: Node, modulus: Node) -> Node:
@@ -2162,6 +2233,8 @@ def _read(toks: list[Token], comma: str, unit_letters: str = "") -> Node:
         return Node("text", (), " ".join(t.text.lower() for t in toks if t.kind in ("w", "W", "n")))
     if all_words(toks):
         words = [t.text.lower() for t in toks if t.kind in ("w", "W")]
+        if any(t.text == "-" for t in toks):
+            words = " ".join(words).replace("non ", "non-").split()  # non-negative
         if any(t.text == "'" for t in toks):
             words = " ".join(words).replace("doesn t", "doesn't").split()
         special = phrase(words)
@@ -2171,6 +2244,9 @@ def _read(toks: list[Token], comma: str, unit_letters: str = "") -> Node:
             special = tree.neg(special) if special is not None and special.op in ("num", "const") else None
         if special is not None:
             return special
+        if sorted(words[-2:]) in (["n", "odd"], ["even", "n"]) and words[:-2] in ([], ["all"], ["any"], ["every"]):
+            residue = tree.ONE if "odd" in words else tree.ZERO
+            return Node("cong", (residue, TWO))
         domain = domain_of(words)
         if len(words) > 2 and words[1] == "is" and len(words[0]) == 1:
             named = domain_of([*words[2:], "numbers"]) if words[-1] in _SIGNED else domain_of(words[2:])

@@ -27,6 +27,22 @@ def holds_matrix(node: Node) -> bool:
     return any(a.op == "matrix" or holds_matrix(a) for a in node.args)
 
 
+_IDENTITY: Final = frozenset(("I", "bold:I", "E", "bold:E"))
+
+
+def with_identity(node: Node, size: int) -> Node:
+    """The tree with `I`, `I_2`, `\\mathbf{I}` as the identity matrix of so many rows."""
+    if node.op == "sym":
+        name, _, script = node.value.partition("_")
+        if name not in _IDENTITY or script not in ("", "n", str(size)):
+            return node
+        cells = tuple(tree.ONE if r == c else tree.ZERO for r in range(size) for c in range(size))
+        return Node("matrix", cells, (size, size, "("))
+    if node.op not in _ARITHMETIC:
+        return node
+    return Node(node.op, tuple(with_identity(a, size) for a in node.args), node.value)
+
+
 def _linear(node: Node, axes: frozenset[str]) -> bool:
     """Whether the axes stand in the tree only as terms with a factor: `2i + j`, not `i^2`."""
     if node.op == "sym":

@@ -31,6 +31,8 @@ from rewards.math_equivalence.vocabulary import (
 def phrase(words: list[str]) -> Node | None:
     """The constant that a few words stand for."""
     text = " ".join(words)
+    if text.startswith("there are infinitely many such "):
+        words, text = words[2:4], "infinitely many"
     if text in EMPTY_PHRASES:
         return Node("const", (), "empty")
     if text in UNDEFINED_PHRASES:

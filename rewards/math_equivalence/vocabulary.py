@@ -211,7 +211,11 @@ EMPTY_PHRASES: Final = frozenset(
         "no such value", "no such values", "no such number", "no such numbers", "no such integer", "no such integers",
         "there is no solution", "there are no solutions", "there are no real solutions", "has no solution",
         "no real roots", "no roots", "no values", "no such function", "no such functions", "no such x", "无解",
-        "there is no such number", "there are no such numbers", "no integer solutions", "no integer solution",
+        "there is no such number", "there are no such numbers", "no such function exists", "no such functions exist",
+        "no solution exists", "no solutions exist", "no such number exists", "no such integer exists",
+        "no such integers exist", "no such numbers exist", "there is no such function", "there are no such functions",
+        "there is no such integer", "there are no such integers", "there are no solutions", "no such n", "no such pairs",
+        "no such n exists", "no such pair exists", "there are no such pairs", "no such polynomial exists", "no integer solutions", "no integer solution",
     }
 )  # fmt: skip
 UNDEFINED_PHRASES: Final = frozenset(
@@ -230,6 +234,11 @@ INFINITE_PHRASES: Final = frozenset(
         "positive infinity",
         "plus infinity",
         "infinitely many solutions",
+        "there are infinitely many",
+        "there are infinitely many solutions",
+        "an infinite number",
+        "an infinite number of solutions",
+        "infinite solutions",
     }
 )
 ALL_REAL_PHRASES: Final = frozenset(
@@ -244,8 +253,8 @@ NUMBER_SET_PHRASES: Final[dict[str, str]] = {
     "all positive integers": "Z+", "the positive integers": "Z+", "any positive integer": "Z+",
     "every positive integer": "Z+", "positive integers": "Z+", "integers": "Z",
 }  # fmt: skip
-TRUE_WORDS: Final = frozenset({"true", "yes"})
-FALSE_WORDS: Final = frozenset({"false", "no"})
+TRUE_WORDS: Final = frozenset({"true", "yes", "是", "对", "正确"})
+FALSE_WORDS: Final = frozenset({"false", "no", "否", "不是", "错", "错误"})
 SHORT_WORDS: Final = _words(
     "ii iii iv vi vii viii ix "
     "odd even yes no up down two ten one six act ace all and any are ask bad bag bed big box boy bus buy but can "

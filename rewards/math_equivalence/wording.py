@@ -19,7 +19,8 @@ _DROPPED: Final = frozenset(
 _SAME: Final = {
     "yes": "true", "no": "false", "correct": "true", "incorrect": "false", "diverges": "divergent",
     "diverge": "divergent", "converges": "convergent", "converge": "convergent", "centre": "center", "grey": "gray",
-    "can't": "cannot", "max": "maximum", "min": "minimum",
+    "mon": "monday", "tue": "tuesday", "tues": "tuesday", "wed": "wednesday", "thu": "thursday", "thurs": "thursday",
+    "fri": "friday", "sat": "saturday", "sun": "sunday", "can't": "cannot", "max": "maximum", "min": "minimum",
 }  # fmt: skip
 _COPULAS: Final = frozenset(("is", "are", "was", "were"))
 _KINDS: Final = frozenset(
@@ -27,6 +28,12 @@ _KINDS: Final = frozenset(
     "quadrilateral polygon statement shape figure conic condition player".split()
 )
 """What an adjective may be said of, or not: "odd function", "isosceles triangle"."""
+_PROPERTIES: Final = _KINDS | frozenset(
+    "isosceles right equilateral scalene acute obtuse convergent divergent absolutely conditionally uniformly linearly "
+    "independent dependent continuous differentiable increasing decreasing odd even periodic bounded monotonic monotone "
+    "positive negative definite symmetric injective surjective bijective regular prime composite sequence".split()
+)
+"""Words of which several may be said in any order."""
 _QUANTIFIERS: Final = frozenset(("all", "every", "any", "each"))
 _DEMANDED: Final = frozenset(
     ("will", "wins", "win", "won", "receives", "gets", "loses", "starts", "has", "can", "should")
@@ -87,6 +94,8 @@ def same_words(gold: str, answer: str) -> bool:
     x, y = _bare(g), _bare(a)
     if x and x == y:
         return True
+    if sorted(x) == sorted(y) and all(w in _PROPERTIES or w + "s" in _PROPERTIES for w in x):
+        return True  # right isosceles triangle, converges absolutely
     for whole, part in ((g, a), (a, g)):
         said = _complement(whole)
         if said and _complement(part) is None and said == _bare(part):
@@ -102,7 +111,10 @@ def same_words(gold: str, answer: str) -> bool:
 
 def _plain(text: str) -> list[str]:
     """The words, with what is spelt in two words put into one."""
-    for spelt, one in (("not possible", "impossible"), ("can not", "cannot"), ("right - angled", "right")):
+    for spelt, one in (
+        ("not possible", "impossible"), ("can not", "cannot"), ("right - angled", "right"),
+        ("the null hypothesis", "h_0"), ("null hypothesis", "h_0"), ("h _ 0", "h_0"), ("north - ", "north"), ("south - ", "south"),
+    ):  # fmt: skip
         text = text.replace(spelt, one)
     return text.split()
 
