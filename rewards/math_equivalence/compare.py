@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
 from rewards.math_equivalence import numeric, tree
+from rewards.math_equivalence.dotted import Series, series_of
 from rewards.math_equivalence.entries import (
     DOTS,
     MANY,
@@ -60,8 +61,8 @@ from rewards.math_equivalence.families import (
     PARAMETERS,
     POINT_LETTERS,
     constants_in,
-    parameter_of,
     holds_congruence,
+    parameter_of,
     progression,
     residues_of,
     same_families,
@@ -75,7 +76,6 @@ from rewards.math_equivalence.numeric import Evaluator, TooLarge
 from rewards.math_equivalence.piecewise import OTHERWISE, condition_form, same_piecewise
 from rewards.math_equivalence.plusminus import expand, expand_all, has_pm
 from rewards.math_equivalence.readings import Reading, read, show, type_name
-from rewards.math_equivalence.dotted import Series, series_of
 from rewards.math_equivalence.realsets import NotReal, is_set, read_set, same_integers, same_set
 from rewards.math_equivalence.tree import NUMERIC, ZERO, Decimal10, Node, Problem, exact_of
 from rewards.math_equivalence.wording import answers_yes_or_no, no_statement, ordinal, possible, same_words, told_of
@@ -448,8 +448,8 @@ class _Comparison:
             return self.quantified(g, a)
         if holds_congruence(g) or holds_congruence(a):
             if (ours := residues_of(g)) is not None and (theirs := residues_of(a)) is not None:
-                same = same_residues(ours, theirs)
-                return Decision(same, "equal_congruence" if same else "value_differs")
+                alike = same_residues(ours, theirs)
+                return Decision(alike, "equal_congruence" if alike else "value_differs")
             if "cong" in (g.op, a.op):
                 return self.congruences(g, a)
         if g.op == "matrix" or a.op == "matrix" or holds_matrix(g) or holds_matrix(a):
@@ -550,7 +550,7 @@ class _Comparison:
             renamed, renamed_rule = self.scalar(substitute(g, ours) if ours else g, substitute(a, plain))
             if renamed:
                 return Decision(True, renamed_rule)
-        between = {n: _between(n) for n in tg.alone | ta.alone if n.startswith("vec:") and len(n) == 6 and n[4:].isupper()}
+        between = {n: _between(n) for n in tg.alone | ta.alone if n[:4] == "vec:" and n[4:].isupper() and len(n) == 6}
         if between:
             renamed, renamed_rule = self.scalar(substitute(g, between), substitute(a, between))
             if renamed:
@@ -591,8 +591,8 @@ class _Comparison:
 
     def same_series(self, left: Series, right: Series) -> Decision:
         """Infinite sums term by term, the second's index shifted to where the first begins."""
-        shift = tree.add([left.index, Node("num", (), right.start - left.start)])
-        same, _ = self.scalar(left.term, substitute(right.term, {right.index.value: shift}))
+        shift = tree.add([left.counter, Node("num", (), right.start - left.start)])
+        same, _ = self.scalar(left.term, substitute(right.term, {right.counter.value: shift}))
         return Decision(True, "equal_identity", "term by term") if same else Decision(None, "undecided")
 
     def scalar(self, g: Node, a: Node) -> tuple[bool | None, str]:
@@ -777,6 +777,9 @@ class _Comparison:
         for words, other in ((g, a), (a, g)):
             if words.op != "text":
                 continue
+            if words.value in ("odd", "even") and (parity := residues_of(other)) is not None:
+                alike = same_residues(parity, (2, frozenset((int(words.value == "odd"),))))
+                return Decision(alike, "equal_congruence" if alike else "value_differs")
             said = answers_yes_or_no(words.value.split())
             if said is not None and other.op == "const" and other.value == said:
                 return Decision(True, "equal_text")
@@ -1419,9 +1422,9 @@ class _Comparison:
             expanded_r = self.distinct(expanded_r)  # an element said twice does no harm where the gold has none twice
         if left.is_set and right.is_set and _sets_in(expanded_l) != _sets_in(expanded_r):
             return Decision(False, "element_differs", "a set is no number")
-        named = _by_noun(expanded_l, expanded_r)
-        if named is not None:
-            return self.ordered(*named)
+        by_noun = _by_noun(expanded_l, expanded_r)
+        if by_noun is not None:
+            return self.ordered(*by_noun)
         found = self.unordered(expanded_l, expanded_r, parameter=parameter, family=left.family)
         if found.equal:
             return Decision(True, "equal_set" if left.is_set or right.is_set else "equal_list")
@@ -1431,8 +1434,8 @@ class _Comparison:
 
     def unions(self, g: Node, a: Node, *, declared: bool) -> Decision | None:
         """Lists of solutions that repeat: `π/6 + 2kπ or 5π/6 + 2kπ` against `(-1)^k π/6 + kπ`; None for others."""
-        sides = []
-        names = set()
+        sides: list[list[Node]] = []
+        names: set[Node] = set()
         for node in (g, a):
             entries = entries_of(node)
             values = expand_all(entries.values) if entries is not None else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from rewards.math_equivalence import tree
@@ -49,10 +50,10 @@ def closed(terms: Sequence[Node], kind: str) -> Node | None:
 
 
 class Series(NamedTuple):
-    """An infinite sum: its term, the index in it, and where that begins."""
+    """An infinite sum: its term, the letter that counts in it, and where that begins."""
 
     term: Node
-    index: Node
+    counter: Node
     start: int
 
 
@@ -134,20 +135,18 @@ def _by_numbers(front: list[Node], back: list[Node], kind: str) -> Node | None:
     if len(numbers) != len(front):
         return None
     first, step = numbers[0], numbers[1] - numbers[0]
-    if step and all(b - a == step for a, b in zip(numbers, numbers[1:], strict=False)):
+    if step and all(b - a == step for a, b in pairwise(numbers)):
         count = tree.div(tree.add([back[-1], Node("calc", (), -first)]), Node("calc", (), step))
         whole = exact_of(count)
         if whole is None and not _counts(count):
             return None
-        steps = all(
-            _same(tree.add([b, tree.neg(a)]), Node("calc", (), step)) for a, b in zip(back, back[1:], strict=False)
-        )
+        steps = all(_same(tree.add([b, tree.neg(a)]), Node("calc", (), step)) for a, b in pairwise(back))
         if steps and (whole is None or (isinstance(whole, int) and whole > len(front))):
             body = tree.add([Node("calc", (), first), tree.mul([Node("calc", (), step), _INDEX])])
             return _big(body, tree.ZERO, count, kind)
     if len(numbers) > 2 and 0 not in numbers and len(back) == 1 and (end := exact_of(back[0])) is not None:
         ratio = Fraction(numbers[1]) / numbers[0]
-        if ratio in (0, 1, -1) or any(b != a * ratio for a, b in zip(numbers, numbers[1:], strict=False)):
+        if ratio in (0, 1, -1) or any(b != a * ratio for a, b in pairwise(numbers)):
             return None
         value, count_of = Fraction(numbers[-1]), len(numbers) - 1
         while value != end and count_of < 200:

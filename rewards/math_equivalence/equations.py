@@ -116,8 +116,8 @@ def is_name(node: Node) -> bool:
             return True  # a scalar product
         if first == Node("sym", (), "nabla"):
             return all(map(is_name, node.args[1:]))
-        letters = {a.value for a in node.args if a.op == "sym"}
-        return _letters_product(node) or (len(letters) == len(node.args) and letters <= _FACTORS_ASKED)
+        asked = {a.value for a in node.args if a.op == "sym"}
+        return _letters_product(node) or (len(asked) == len(node.args) and asked <= _FACTORS_ASKED)
     if op == "add":
         names = {a.value for a in node.args if a.op == "sym"}
         return len(names) == len(node.args) and not names <= {"x", "y", "z"}
@@ -125,7 +125,7 @@ def is_name(node: Node) -> bool:
 
 
 def asked_of(node: Node) -> bool:
-    """`x + y`, `ab`, `x^2 + y^2`, `x + 1/x`: what questions ask the value of, behind which it is no equation of a curve.
+    """`x + y`, `ab`, `x^2 + y^2`, `x + 1/x`: what questions ask the value of, and no curve.
 
     Letters and their powers without numbers before them; `2x + 3y = 5` is a line.
     """

@@ -127,7 +127,7 @@ class _Parser(Numerals, UnitGrammar):
         return _gather(items, seps)
 
     def permutations_ahead(self) -> bool | None:
-        """Passes over "(all) its (cyclic) permutations (thereof)" at the end: whether only cyclic ones; None for others"""
+        """Passes over "(all) its (cyclic) permutations": whether only cyclic ones; None for other words"""
         start = self.i
         words = self.words()
         if self.at_clause_end() and set(words) <= _PERMUTING and {"permutations", "permutation"} & set(words):
@@ -2244,7 +2244,9 @@ def _read(toks: list[Token], comma: str, unit_letters: str = "") -> Node:
             special = tree.neg(special) if special is not None and special.op in ("num", "const") else None
         if special is not None:
             return special
-        if sorted(words[-2:]) in (["n", "odd"], ["even", "n"]) and words[:-2] in ([], ["all"], ["any"], ["every"]):
+        copula = next((c for c in (["is"], ["must", "be"]) if words[1 : 1 + len(c)] == c), [])
+        told = [words[0], *words[1 + len(copula) :]] if copula else words  # n is odd
+        if sorted(told[-2:]) in (["n", "odd"], ["even", "n"]) and told[:-2] in ([], ["all"], ["any"], ["every"]):
             residue = tree.ONE if "odd" in words else tree.ZERO
             return Node("cong", (residue, TWO))
         domain = domain_of(words)

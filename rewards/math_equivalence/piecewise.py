@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from itertools import pairwise
 from typing import Final
 
 from rewards.math_equivalence import tree
@@ -89,7 +90,7 @@ def _points(conditions: Iterable[Node]) -> list[Exact]:
     known = sorted(ends)
     for end in known:
         out.update((end, end - _NEAR, end + _NEAR))
-    for low, high in zip(known, known[1:], strict=False):
+    for low, high in pairwise(known):
         out.update(low + (high - low) * Fraction(share, 11) for share in (2, 5, 8))
     for offset in _OFFSETS:
         out.update((known[0] - offset, known[-1] + offset))

@@ -97,7 +97,9 @@ _NAMED_SI: Final = (
 )  # fmt: skip
 for _symbol, _names in _NAMED_SI:
     for _short, _long, _factor in _PREFIXES:
-        _add(_symbol, _factor, " ".join((_short + _symbol, *(_long + n + e for n in _names.split() for e in ("", "s")))))
+        _add(_symbol, _factor, _short + _symbol)
+        for _name in _names.split():
+            _add(_symbol, _factor, f"{_long}{_name} {_long}{_name}s")
 _add("bit", 1, "bit bits")
 _add("rad", 1, "rad rads radian radians")
 

@@ -214,8 +214,9 @@ EMPTY_PHRASES: Final = frozenset(
         "there is no such number", "there are no such numbers", "no such function exists", "no such functions exist",
         "no solution exists", "no solutions exist", "no such number exists", "no such integer exists",
         "no such integers exist", "no such numbers exist", "there is no such function", "there are no such functions",
-        "there is no such integer", "there are no such integers", "there are no solutions", "no such n", "no such pairs",
-        "no such n exists", "no such pair exists", "there are no such pairs", "no such polynomial exists", "no integer solutions", "no integer solution",
+        "there is no such integer", "there are no such integers", "no such n", "no such pairs", "no such n exists",
+        "no such pair exists", "there are no such pairs", "no such polynomial exists",
+        "no integer solutions", "no integer solution",
     }
 )  # fmt: skip
 UNDEFINED_PHRASES: Final = frozenset(

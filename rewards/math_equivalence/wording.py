@@ -22,6 +22,12 @@ _SAME: Final = {
     "mon": "monday", "tue": "tuesday", "tues": "tuesday", "wed": "wednesday", "thu": "thursday", "thurs": "thursday",
     "fri": "friday", "sat": "saturday", "sun": "sunday", "can't": "cannot", "max": "maximum", "min": "minimum",
 }  # fmt: skip
+_SPELT: Final = (
+    ("not possible", "impossible"), ("can not", "cannot"), ("right - angled", "right"),
+    ("the null hypothesis", "h_0"), ("null hypothesis", "h_0"), ("h _ 0", "h_0"),
+    ("north - ", "north"), ("south - ", "south"),
+)  # fmt: skip
+"""What is spelt in two words or more, and the one word for it."""
 _COPULAS: Final = frozenset(("is", "are", "was", "were"))
 _KINDS: Final = frozenset(
     "function functions triangle number numbers sequence series integral limit line lines curve graph equation "
@@ -30,8 +36,8 @@ _KINDS: Final = frozenset(
 """What an adjective may be said of, or not: "odd function", "isosceles triangle"."""
 _PROPERTIES: Final = _KINDS | frozenset(
     "isosceles right equilateral scalene acute obtuse convergent divergent absolutely conditionally uniformly linearly "
-    "independent dependent continuous differentiable increasing decreasing odd even periodic bounded monotonic monotone "
-    "positive negative definite symmetric injective surjective bijective regular prime composite sequence".split()
+    "independent dependent continuous differentiable increasing decreasing odd even periodic bounded monotonic "
+    "monotone positive negative definite symmetric injective surjective bijective regular prime composite".split()
 )
 """Words of which several may be said in any order."""
 _QUANTIFIERS: Final = frozenset(("all", "every", "any", "each"))
@@ -111,10 +117,7 @@ def same_words(gold: str, answer: str) -> bool:
 
 def _plain(text: str) -> list[str]:
     """The words, with what is spelt in two words put into one."""
-    for spelt, one in (
-        ("not possible", "impossible"), ("can not", "cannot"), ("right - angled", "right"),
-        ("the null hypothesis", "h_0"), ("null hypothesis", "h_0"), ("h _ 0", "h_0"), ("north - ", "north"), ("south - ", "south"),
-    ):  # fmt: skip
+    for spelt, one in _SPELT:
         text = text.replace(spelt, one)
     return text.split()
 
