@@ -43,18 +43,6 @@ def shared(*parts: str) -> Path:
     return path
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Under `-n 2 --dist loadgroup` the tests of a file share a process, and so its fixtures.
-
-    First of all such hooks: xdist's own reads the marker, and one set after it has looked does nothing (each process
-    then ran the whole hostile catalogue for its half of the tests). One process runs the catalogue on all backends, one
-    after the other: two at once on two CPUs, most programs spinning until a limit, take longer than that.
-    """
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(item.path.name))
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
