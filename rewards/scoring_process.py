@@ -29,7 +29,7 @@ from rewards.verdict import Reason, Sample, Status, Verdict
 DEFAULT_BATCH_SECONDS: Final = 600.0
 MAX_GROUPS_AT_ONCE: Final = 32
 MAX_ATTEMPTS: Final = 2
-"""How often a batch is begun when the process dies under it."""
+"""How often a batch is begun when the process dies under it or is not ready in time."""
 
 _BOOT: Final = (
     "import json,sys;s=json.loads(sys.argv[1]);sys.path[:]=s['path'];import rewards.scoring_process as p;p._serve(s)"
@@ -114,9 +114,12 @@ class ScoringProcess:
         child = self._begin()
         try:
             child.wait_ready(self.start_seconds)
-        except workers.WorkerStartError as error:
+        except workers.WorkerLoadError as error:
             self._drop()
             raise RewardNotPortable(_remedy(str(error))) from None
+        except workers.WorkerStartError:  # too late: a machine that is busy, not a reward that cannot travel
+            self._drop()
+            raise
         except workers.ConnectionEnded:
             self._drop()
             raise workers.WorkerStartError(
@@ -166,7 +169,12 @@ class ScoringProcess:
             attempt = 0
             while waiting:
                 attempt += 1
-                child = self._ready()
+                try:
+                    child = self._ready()
+                except workers.WorkerStartError:
+                    if attempt >= MAX_ATTEMPTS:
+                        raise
+                    continue
                 deadline = time.monotonic() + self.batch_seconds
                 try:
                     waiting = self._exchange(child, which, samples, waiting, found, deadline)

@@ -67,6 +67,10 @@ class WorkerStartError(RuntimeError):
     """Worker processes cannot be started, or cannot import the target."""
 
 
+class WorkerLoadError(WorkerStartError):
+    """A worker process runs, and what it should load raised there."""
+
+
 class ConnectionEnded(Exception):
     """The process at the other end is gone."""
 
@@ -172,7 +176,7 @@ class Worker:
         except DeadlineCrossed:
             raise WorkerStartError(f"a worker was not ready within {start_seconds:g} s") from None
         if hello.get("failure"):
-            raise WorkerStartError(f"a worker could not start: {hello['failure']}")
+            raise WorkerLoadError(f"a worker could not start: {hello['failure']}")
         self.ready = True
 
     def kill(self, *, dying: bool = False) -> int | None:

@@ -42,7 +42,11 @@ MAX_FLAT: Final = 16_000_000
 """Elements of flat lists, which are read at the speed of C (EvalPlus has tasks that return six million)."""
 MAX_TABLE: Final = 160_000_000
 """Elements of tables: equal rows of few distinct elements, one byte each on the wire, then compressed. EvalPlus has
-a task (MBPP 255) that returns 1.7 million tuples of 77 strings; only a box has the memory for one of these."""
+a task (MBPP 255) that returns 1.7 million tuples of 77 strings; only a box has the memory for one of these.
+
+A row counts as `_ROW_ELEMENTS` more, and an element as one more for every eight characters of the longest text: some
+kilobytes unpack to sixteen million lists of one element (1.6 GB), or to a million times the same 100 kB (100 GB for
+whoever writes it out)."""
 MAX_COLLISIONS: Final = 256
 """Dict keys or set elements that may share their hash: 2**61-1 and its multiples all hash to 0, and a dict of 100,000
 of them would cost the reader minutes."""
@@ -169,7 +173,7 @@ def encode(value: Any, *, keep: Keep | None = None) -> Any:
         if tag == "l" and len(item) >= _TABLE_ROWS:
             table = _table(item, budget[2])
             if table is not None:
-                budget[2] -= len(item) * table[2]
+                budget[2] -= _table_cost(len(item), table[2], table[3])
                 return table
         if tag is not None:
             if len(item) > budget[0]:  # before the list of children is built
@@ -213,6 +217,14 @@ def encode(value: Any, *, keep: Keep | None = None) -> Any:
 
 _TABLE_ROWS: Final = 1024
 """Rows from which on a table is tried for."""
+_ROW_ELEMENTS: Final = 8
+"""Memory of a list or tuple beside its elements, in elements of 8 bytes."""
+
+
+def _table_cost(rows: int, width: int, atoms: Iterable[Any]) -> int:
+    """What a table takes of `MAX_TABLE`."""
+    longest = max((len(atom) for atom in atoms if type(atom) is str), default=0)
+    return rows * (width * (1 + longest // 8) + _ROW_ELEMENTS)
 
 
 def _table(rows: list[Any], most: int) -> list[Any] | None:
@@ -220,7 +232,7 @@ def _table(rows: list[Any], most: int) -> list[Any] | None:
     any other. Each look at the elements runs at the speed of C, the short ones first."""
     flatten = itertools.chain.from_iterable
     kind, width = type(rows[0]), len(rows[0]) if type(rows[0]) in (list, tuple) else 0
-    if not width or len(rows) * width > most or set(map(type, rows)) != {kind} or set(map(len, rows)) != {width}:
+    if not width or _table_cost(len(rows), width, ()) > most or set(map(type, rows)) != {kind} or set(map(len, rows)) != {width}:
         return None
     some = set(itertools.islice(flatten(rows), 4096))
     if len(some) > 256 or set(map(type, some)) not in ({str}, {int}):
@@ -230,6 +242,8 @@ def _table(rows: list[Any], most: int) -> list[Any] | None:
         return None
     distinct = list(set(flatten(rows)))
     if len(distinct) > 256 or (kinds == {int} and not all(map(_is_atom, distinct))):
+        return None
+    if _table_cost(len(rows), width, distinct) > most:
         return None
     import base64
     import zlib
@@ -246,14 +260,15 @@ def _rows_of_table(table: list[Any], most: int) -> list[Any]:
     kind, width, atoms, packed = table
     if kind not in ("l", "t") or type(width) is not int or width < 1 or type(atoms) is not list:
         raise ValueError("not a table")
-    if set(map(type, atoms)) not in ({str}, {int}):
+    if set(map(type, atoms)) not in ({str}, {int}) or not all(map(_is_atom, atoms)):
         raise ValueError("a table of something else")
+    fit = max(0, most) // _table_cost(1, width, atoms) * width
     unpack = zlib.decompressobj()
     try:
-        codes = unpack.decompress(base64.b64decode(_text(packed)), most + 1)
+        codes = unpack.decompress(base64.b64decode(_text(packed)), fit + 1)
     except zlib.error:
         raise ValueError("a table that does not unpack") from None
-    if len(codes) > most:
+    if len(codes) > fit:
         raise DataTooBig(f"tables of more than {most} elements")
     if not codes or len(codes) % width or max(codes) >= len(atoms):
         raise ValueError("a table that does not fit its width or its elements")
@@ -340,19 +355,29 @@ def _in_order(kind: type[set[Any]] | type[frozenset[Any]], elements: list[Any]) 
     return made
 
 
-def decode(encoded: Any, *, resolve: Callable[[Handle], Any] | None = None, table_elements: int = MAX_FLAT) -> Any:
+class Room:
+    """How many elements of tables may still be unpacked; they take 8 bytes each."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, elements: int = MAX_FLAT) -> None:
+        self.left = elements
+
+
+def decode(encoded: Any, *, resolve: Callable[[Handle], Any] | None = None, room: Room | None = None) -> Any:
     """The value of an encoded form that comes from an untrusted box.
 
     Args:
         resolve: turns a handle into what stands for it here; without it a handle is opaque.
-        table_elements: how many elements tables may have together; they take 8 bytes each and more.
+        room: for tables; None: a `Room` of its own.
 
     Raises:
         ValueError: not in the grammar. DataTooBig (a ValueError): over a cap.
     """
     if encoded is None or type(encoded) is int or type(encoded) is bool:
         return encoded
-    budget = [MAX_NODES, MAX_FLAT, table_elements]
+    budget = [MAX_NODES, MAX_FLAT]
+    room = room or Room()
 
     def spend_flat(count: int) -> None:
         budget[1] -= count
@@ -412,8 +437,8 @@ def decode(encoded: Any, *, resolve: Callable[[Handle], Any] | None = None, tabl
             except TypeError:
                 return Opaque("dict")
         if tag == "P":
-            rows = _rows_of_table(item[1:], budget[2])
-            budget[2] -= len(rows) * item[2]
+            rows = _rows_of_table(item[1:], room.left)
+            room.left -= _table_cost(len(rows), item[2], item[3])
             return rows
         if tag == "c":
             return complex(float.fromhex(_text(item[1])), float.fromhex(_text(item[2])))

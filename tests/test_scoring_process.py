@@ -15,6 +15,7 @@ from rewards.expression import Reward
 from rewards.registry import Params, Verifier
 from rewards.scoring_process import RewardNotPortable, ScoringProcess
 from rewards.verdict import Reason, Sample, Status, Verdict
+from rewards.workers import WorkerStartError
 
 
 def obeying(*words: str, group: str = "") -> list[Sample]:
@@ -156,6 +157,14 @@ def test_a_first_batch_long_after_the_start_is_judged() -> None:
         assert process.score(obeying("fine"))[0].reward == 1.0
     finally:
         process.close()
+
+
+def test_a_start_that_comes_too_late_is_no_fault_of_the_reward() -> None:
+    """A busy machine: said as what it is, after one more try, and not as a class that cannot be pickled."""
+    process = ScoringProcess(Reward.parse("obeys", registry=registry()), start_seconds=0.001)
+    with pytest.raises(WorkerStartError, match=r"not ready within 0\.001 s|did not start"):
+        process.score(obeying("fine"))
+    assert process._child is None
 
 
 def test_no_process_is_left_after_close() -> None:

@@ -169,7 +169,8 @@ class Session:
             kind = answer[0]
             try:
                 if kind == "ok":
-                    return plain_data.decode(answer[1], resolve=self._resolve, table_elements=plain_data.MAX_TABLE)
+                    room = plain_data.Room(plain_data.MAX_TABLE)
+                    return plain_data.decode(answer[1], resolve=self._resolve, room=room)
                 if kind == "raised":
                     raise_this = _raised(self.exception(answer[3], answer[1]), answer, frame)
                 elif kind == "missing":
