@@ -76,7 +76,7 @@ from rewards.math_equivalence.numeric import Evaluator, TooLarge
 from rewards.math_equivalence.piecewise import OTHERWISE, condition_form, same_piecewise
 from rewards.math_equivalence.plusminus import expand, expand_all, has_pm
 from rewards.math_equivalence.readings import Reading, read, show, type_name
-from rewards.math_equivalence.realsets import NotReal, is_set, read_set, same_integers, same_set
+from rewards.math_equivalence.realsets import NotReal, finite_integers, is_set, read_set, same_integers, same_set
 from rewards.math_equivalence.tree import NUMERIC, ZERO, Decimal10, Node, Problem, exact_of
 from rewards.math_equivalence.wording import answers_yes_or_no, no_statement, ordinal, possible, same_words, told_of
 
@@ -868,6 +868,8 @@ class _Comparison:
         core_g = g.args[0] if g.op == "where" else g
         core_a = a.args[0] if a.op == "where" else a
         found = self.same(core_g, core_a)
+        if is_set(core_g) != is_set(core_a) and integer_words(words) and not found.equal:
+            found = self.same(*(finite_integers(n) if is_set(n) else n for n in (core_g, core_a)))
         if is_set(core_g) and is_set(core_a):
             counted = [n.op == "where" and integer_words(n.value) for n in (g, a)]
             if any(counted) and all(c or _whole_letter(n) for c, n in zip(counted, (core_g, core_a), strict=True)):
@@ -1262,6 +1264,9 @@ class _Comparison:
                 return Decision(True, "equal_equation")
             if solved_alike(g, a):
                 return Decision(True, "equal_equation")
+            if (free := _level(left)) is not None and (other_free := _level(right)) is not None:
+                if constant_factor(free, other_free) is not None or constant_difference(free, other_free):
+                    return Decision(True, "equal_equation", "up to the constant of integration")
             if (crossed := cross_multiplied(g, a)) is not None and constant_factor(*crossed) is not None:
                 return Decision(True, "equal_equation")
         if found is _NO_TYPE or found.rule == "type_differs":
@@ -1712,6 +1717,15 @@ def _without_constant(node: Node, letters: str) -> Node | None:
         return None
     rest = [t for t in node.args if t.op != "sym" or t.value.partition("_")[0] not in (*letters, "const")]
     return tree.add(rest) if rest and len(rest) + 1 == len(node.args) else None
+
+
+def _level(node: Node) -> Node | None:
+    """The F of `F(x, y) = C`, with all terms on one side, where C stands by itself and for any number."""
+    if node.op != "add":
+        return None
+    terms = [t.args[0] if t.op == "neg" and t.args[0].value in ("C", "K") else t for t in node.args]
+    free = _without_constant(Node("add", tuple(terms)), "CK")
+    return free if free is not None and traits(free).alone == {"x", "y"} else None
 
 
 _NUMBERED: Final = frozenset(f"{c}_{i}" for c in "Cc" for i in "0123")

@@ -101,6 +101,8 @@ class _Parser(Numerals, UnitGrammar):
                 self.i = len(self.toks) - len(ENDS)
                 break
             if items:
+                if not last_sep and token.text.lower() == "up" and (orders := self.permutations_ahead()) is not None:
+                    return _permuted(items, orders)
                 if not last_sep:
                     self.fail("cannot read on")
                 if token.kind in ("w", "W") and token.text.lower() in QUALIFIERS and last_sep in (",", "quad"):
@@ -130,7 +132,7 @@ class _Parser(Numerals, UnitGrammar):
         """Passes over "(all) its (cyclic) permutations": whether only cyclic ones; None for other words"""
         start = self.i
         words = self.words()
-        if self.at_clause_end() and set(words) <= _PERMUTING and {"permutations", "permutation"} & set(words):
+        if self.at_clause_end() and set(words) <= _PERMUTING and {"permutations", "permutation", "order"} & set(words):
             return "cyclic" in words
         self.i = start
         return None
@@ -223,10 +225,11 @@ class _Parser(Numerals, UnitGrammar):
                     return special
                 if all(w in FILLERS for w in words) and not self.at_clause_end():
                     return self.clause()
+                core = [w for w in words if w not in ("value", "values", "of", "is")]
                 number = self.toks[self.i + 1] if after.kind == "o" and after.text == "-" else after
                 if words[-2:] == ["permutations", "of"] and set(words) <= _PERMUTING:
                     return _permuted([self.chain()], cyclic="cyclic" in words)
-                if words[-1] in LABELS and len(words) < 4 and number.kind in ("n", "m", "c", "s"):
+                if core and core[-1] in LABELS and len(words) < 5 and number.kind in ("n", "m", "c", "s"):
                     return Node("label", (self.clause(),), label_name(words))
                 raise _Prose
             self.i = start
@@ -1863,7 +1866,7 @@ _MULTIPLES: Final = tuple(
     "integers divisible by", "integer multiples of", "an integer multiple of")
 )  # fmt: skip
 _PERMUTING: Final = frozenset(
-    "all the any its their of and or every cyclic permutations permutation thereof these them it".split()
+    "up to order all the any its their of and or every cyclic permutations permutation thereof these them it".split()
 )
 _REJECTED: Final = frozenset(("rejected", "reject", "extraneous", "discarded", "discard", "舍去", "舍"))
 _PRODUCTS: Final = frozenset("at by my an as he do go me so us we am pm sq ft lb oz yd mi cm mm km kg mg ml".split())

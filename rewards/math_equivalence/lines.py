@@ -15,13 +15,14 @@ from rewards.math_equivalence.expressions import is_scalar, same_scalar, substit
 from rewards.math_equivalence.matrices import as_matrix
 from rewards.math_equivalence.tree import Node, exact_of
 
-_COORDINATES: Final = (("x", "y"), ("x", "y", "z"), ("x_1", "x_2"), ("x_1", "x_2", "x_3"))
 _RUNNING: Final = frozenset(("t", "s", "r", "u", "lambda", "mu", "k", "n", "m", "p", "q", "z", "y", "alpha", "beta"))
 
 
 class Line(NamedTuple):
-    """A point, a direction, and what is known of the letter that runs."""
+    """A point, a direction, and what is known of the letter that runs. Coordinates stand in the order of their names."""
 
+    names: tuple[str, ...]
+    """Empty for a bare point."""
     point: tuple[Node, ...]
     direction: tuple[Node, ...]
     whole: bool | None
@@ -43,9 +44,10 @@ def line_of(node: Node) -> Line | None:
         return symmetric
     if node.op == "rel" and len(node.args) > 2 and set(node.value) == {"="}:
         return _symmetric(Node("list", (node,), ","))
-    cells = _coordinates(node)
-    if cells is None or not all(map(is_scalar, cells)):
+    named = _coordinates(node)
+    if named is None or not all(map(is_scalar, named[1])):
         return None
+    names, cells = named
     letters = {name for cell in cells for name in traits(cell).alone}
     if len(letters) != 1 or not letters <= _RUNNING:
         return None
@@ -57,27 +59,33 @@ def line_of(node: Node) -> Line | None:
         return None
     if whole is None and (len(cells) == 3 or node.op in ("add", "matrix")) and letter in ("t", "s", "lambda", "mu"):
         whole = False
-    return Line(at[0], direction, whole)
+    return None if letter in names else Line(names, at[0], direction, whole)
 
 
-def _coordinates(node: Node) -> tuple[Node, ...] | None:
-    """The coordinates of a point that runs."""
+def _coordinates(node: Node) -> tuple[tuple[str, ...], tuple[Node, ...]] | None:
+    """The names, if any, and the coordinates of a point that runs."""
     if node.op == "list" and node.args:
         assigned = [assignment(item) for item in node.args]
-        table = {pair[0].value: pair[1] for pair in assigned if pair is not None and pair[0].op == "sym"}
-        for names in _COORDINATES:
-            if len(table) == len(assigned) and set(table) == set(names):
-                return tuple(table[name] for name in names)
-        return None
+        return _sorted([(pair[0], pair[1]) for pair in assigned if pair is not None], len(assigned))
+    names: tuple[Node, ...] = ()
     if node.op == "rel":
         pair = assignment(node)
         if pair is None:
             return None
-        if pair[0].op == "tuple" and tuple(n.value for n in pair[0].args) not in _COORDINATES:
-            return None
-        node = pair[1]
+        first = as_matrix(pair[0]) if pair[0].op in ("tuple", "matrix") else None
+        names, node = first[2] if first is not None else (), pair[1]
     matrix = as_matrix(node)
-    return matrix[2] if matrix is not None and 1 in matrix[:2] else None
+    if matrix is None or 1 not in matrix[:2]:
+        return None
+    return _sorted(list(zip(names, matrix[2], strict=False)), len(matrix[2])) if names else ((), matrix[2])
+
+
+def _sorted(pairs: list[tuple[Node, Node]], count: int) -> tuple[tuple[str, ...], tuple[Node, ...]] | None:
+    table = {name.value: value for name, value in pairs if name.op == "sym"}
+    if len(table) != count or count < 2:
+        return None
+    names = tuple(sorted(table))
+    return names, tuple(table[name] for name in names)
 
 
 def _symmetric(node: Node) -> Line | None:
@@ -109,12 +117,12 @@ def _symmetric(node: Node) -> Line | None:
     names = sorted(point)
     if names not in (["x", "y"], ["x", "y", "z"]) or sum(d != tree.ZERO for d in direction.values()) < 2:
         return None
-    return Line(tuple(point[n] for n in names), tuple(direction[n] for n in names), False)
+    return Line(tuple(names), tuple(point[n] for n in names), tuple(direction[n] for n in names), False)
 
 
 def same_line(gold: Line, answer: Line) -> bool:
     """Whether two lines hold the same points; where the letter may count integers, at whole numbers too."""
-    if len(gold.point) != len(answer.point):
+    if len(gold.point) != len(answer.point) or (gold.names and answer.names and gold.names != answer.names):
         return False
     shift = tuple(_difference(q, p) for p, q in zip(gold.point, answer.point, strict=True))
     if not (_parallel(gold.direction, answer.direction) and _parallel(gold.direction, shift)):

@@ -38,6 +38,8 @@ def with_identity(node: Node, size: int) -> Node:
             return node
         cells = tuple(tree.ONE if r == c else tree.ZERO for r in range(size) for c in range(size))
         return Node("matrix", cells, (size, size, "("))
+    if node.op == "rel":
+        return Node("rel", (*node.args[:-1], with_identity(node.args[-1], size)), node.value)
     if node.op not in _ARITHMETIC:
         return node
     return Node(node.op, tuple(with_identity(a, size) for a in node.args), node.value)

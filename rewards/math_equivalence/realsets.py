@@ -264,6 +264,19 @@ def integers_of(node: Node) -> list[RealSet]:
         return []
 
 
+def finite_integers(node: Node) -> Node:
+    """`1 ≤ k ≤ 3` about whole numbers as the set of them; the tree as it was when they are many."""
+    sets = integers_of(node)
+    pieces = sets[0].pieces if len(sets) == 1 else ()
+    numbers: list[Node] = []
+    for piece in pieces:
+        low, high = exact_of(piece.low), exact_of(piece.high)
+        if not (isinstance(low, int) and isinstance(high, int) and high - low + len(numbers) <= 100):
+            return node
+        numbers.extend(Node("num", (), n) for n in range(low, high + 1))
+    return Node("set", tuple(numbers)) if numbers else node
+
+
 def same_integers(gold: Node, answer: Node) -> bool:
     """Whether two sets of whole numbers are equal; the letter, where both have one, must be the same."""
     return any(

@@ -216,6 +216,7 @@ EMPTY_PHRASES: Final = frozenset(
         "no such integers exist", "no such numbers exist", "there is no such function", "there are no such functions",
         "there is no such integer", "there are no such integers", "no such n", "no such pairs", "no such n exists",
         "no such pair exists", "there are no such pairs", "no such polynomial exists",
+        "there are none", "there is none", "none exist", "none exists",
         "no integer solutions", "no integer solution",
     }
 )  # fmt: skip
