@@ -234,18 +234,17 @@ def _scored_rows(arguments: argparse.Namespace, reward: Any, summary: Any) -> It
     source = _with_progress(source, arguments.file)
     score = _on_ray(arguments, reward) if arguments.ray else reward.score
     while chunk := list(source if whole or arguments.ray else itertools.islice(source, CHUNK_ROWS)):
-        plan: list[tuple[BadLine | None, Any, bool]] = []
+        plan: list[tuple[BadLine | None, Any, str]] = []
         for item in chunk:
             if isinstance(item, BadLine):
-                plan.append((item, None, False))
+                plan.append((item, None, ""))
                 continue
             if fields is None:
                 fields = detect_fields(item.data, _pairs(arguments.map), needs=reward.needs)
                 print(f"fields: {fields.describe()}", file=sys.stderr)
-            answered = fields.answered(item)
-            plan.extend((None, sample, answered) for sample in fields.samples(item))
-        results = iter(score([sample for _, sample, answered in plan if answered]))
-        for bad, sample, answered in plan:
+            plan.extend((None, sample, problem) for sample, problem in fields.read(item))
+        results = iter(score([sample for bad, sample, problem in plan if bad is None and not problem]))
+        for bad, sample, problem in plan:
             if bad is not None:
                 summary.add_bad_line()
                 if summary.bad_lines <= MAX_BAD_LINES_SHOWN:
@@ -258,10 +257,10 @@ def _scored_rows(arguments: argparse.Namespace, reward: Any, summary: Any) -> It
                 }  # fmt: skip
                 continue
             # A null where the completion belongs is a request that failed, not an empty answer: no number.
-            result = next(results) if answered else RewardResult(None, Status.INVALID)
+            result = RewardResult(None, Status.INVALID) if problem else next(results)
             summary.add(sample, result)
             row = {**result_row(sample, result), "scored_by": scored_by}
-            yield row if answered else {**row, "problem": "the row has no completion"}
+            yield {**row, "problem": problem} if problem else row
 
 
 def result_row(sample: Any, result: Any) -> dict[str, Any]:

@@ -31,7 +31,7 @@ MAX_ARRAY_BYTES: Final = 2 * 1024**3
 _KNOWN: Final[dict[str, tuple[str, ...]]] = {
     "completion": (
         "completion", "response", "output.completion", "response.body.choices", "generation", "model_output",
-        "llm_response", "output", "completions[]", "responses[]", "generations[]", "resps[]",
+        "llm_response", "output", "completions[]", "responses[]", "generations[]", "resps[]", "outputs[]", "choices[]",
     ),
     "gold": (
         "gold", "answer", "ground_truth", "reward_model.ground_truth", "reward_spec.ground_truth", "expected_answer",
@@ -48,6 +48,9 @@ _KNOWN: Final[dict[str, tuple[str, ...]]] = {
     "truncated": ("truncated", "is_truncated", "finish_reason", "finish_reasons"),
 }  # fmt: skip
 FIELDS: Final = tuple(_KNOWN)
+_CONVERSATIONS: Final = ("messages", "conversation", "conversations")
+"""Where nothing else is the completion, these are when they end with an assistant's message."""
+_ASKING: Final = frozenset({"system", "developer", "user"})
 _TESTS_OVER_FIELDS: Final = frozenset({"test", "test_list", "public_test_cases"})
 _WHOLE_ROW: Final = "(the row)"
 """HumanEval, MBPP and LiveCodeBench spread their tests over several fields; `rewards.code_tests` knows which."""
@@ -136,6 +139,11 @@ def _lines(name: str, stream: IO[bytes]) -> Iterator[Row | BadLine]:
         stripped = line.strip()
         if not stripped:
             continue
+        if number == 1 and name.lower().endswith((".csv", ".tsv")) and not stripped.startswith((b"{", b"[")):
+            raise InputError(
+                f"{name} is a table; give JSON lines, for example: pandas.read_csv(...).to_json("
+                'FILE, orient="records", lines=True)'
+            )
         if number == 1 and stripped.startswith(b"["):
             yield from _array(name, line + stream.read(MAX_ARRAY_BYTES))
             return
@@ -251,45 +259,53 @@ class FieldMap:
         """One line for people: `completion=response, gold=answer`."""
         return ", ".join(f"{name}={path}" for name, path in self.paths.items())
 
-    def answered(self, row: Row) -> bool:
-        """Whether the row has a completion at all: a null is an answer that never came, not an empty one."""
-        value = self._compiled["completion"].find(row.data)
-        return value is not _ABSENT and value is not None
+    def read(self, row: Row) -> list[tuple[Sample, str]]:
+        """The samples of one row, each with what is wrong with its completion, or "".
 
-    def samples(self, row: Row) -> list[Sample]:
-        """The samples of one row; several when `completion` takes each element of a list."""
+        Several where the row holds several completions (a list of texts, the choices of a chat API, `outputs` of
+        vLLM). A null is an answer that never came, and an object without text in it none that could be judged:
+        neither is an empty completion, which would be worth 0.
+        """
         found = {name: path.find(row.data) for name, path in self._compiled.items() if path.text != _WHOLE_ROW}
         if self.paths.get("tests") == _WHOLE_ROW:
             found["tests"] = _tests_of(row.data)
-        completion = found.pop("completion", _ABSENT)
+        given = found.pop("completion", _ABSENT)
         values = {k: v for k, v in found.items() if v is not _ABSENT}
         path = self._compiled.get("completion")
+        explode = path is not None and path.explode and isinstance(given, Sequence) and not isinstance(given, str)
+        read = list(_each(given)) if explode or _is_several(given) else [_one(given)]
+        if not read:
+            read, explode = [("", "the row has an empty list where its completions belong")], False
+        if "prompt" not in values and isinstance(read[0][0], list) and (asked := _asked(read[0][0])):
+            values["prompt"] = asked
         row_id = str(values["id"]) if values.get("id") is not None else str(row.number)
         group = self._group(values)
+        several = explode or len(read) > 1
+        if several:
+            group = group or row_id
         used = {p.parts[0] for p in self._compiled.values()}
         meta = {k: v for k, v in row.data.items() if k not in used}
-        each: list[tuple[str, Any, int | None]]
-        if path is not None and path.explode and isinstance(completion, Sequence) and not isinstance(completion, str):
-            each = [(f"{row_id}#{k}", c, k) for k, c in enumerate(completion)]
-            group = group or row_id
-        else:
-            each = [(row_id, completion, None)]
-        return [
+        samples = [
             Sample(
-                id=name,
+                id=f"{row_id}#{k}" if several else row_id,
                 group=group,
                 prompt=_prompt(values.get("prompt")),
                 prefill=str(values.get("prefill") or ""),
-                completion=_completion(text),
+                completion=completion[len(_asked(completion)) :] if isinstance(completion, list) else completion,
                 gold=values.get("gold"),
                 tests=_tests(values.get("tests")),
                 task=None if values.get("task") is None else str(values["task"]),
-                num_tokens=_count(_element(values.get("num_tokens"), k)),
-                truncated=_truncated(_element(values.get("truncated"), k)),
+                num_tokens=_count(_element(values.get("num_tokens"), k if several else None)),
+                truncated=_truncated(_element(values.get("truncated"), k if several else None)),
                 meta=meta,
             )
-            for name, text, k in each
+            for k, (completion, _) in enumerate(read)
         ]
+        return [(sample, problem) for sample, (_, problem) in zip(samples, read, strict=True)]
+
+    def samples(self, row: Row) -> list[Sample]:
+        """The samples of one row whose completion can be judged."""
+        return [sample for sample, problem in self.read(row) if not problem]
 
     @staticmethod
     def _group(values: Mapping[str, Any]) -> str:
@@ -336,6 +352,8 @@ def detect_fields(
             raise InputError(
                 f"several fields could be the completion: {', '.join(fits)}; say which: --map completion={fits[0]}"
             )
+        if name == "completion" and not fits:
+            fits = [c for c in _CONVERSATIONS if c not in taken and _ends_with_an_answer(data.get(c))]
         # A first row may be the one whose answer never came: the field is there, and the others have a value.
         fits = fits or [c for c in candidates if c.removesuffix("[]") not in taken and _Path.of(c).find(data) is None]
         if fits:
@@ -369,6 +387,11 @@ def _fits(candidate: str, data: Mapping[str, Any]) -> bool:
     return not (candidate == "response" and isinstance(value, Mapping))
 
 
+def _ends_with_an_answer(value: Any) -> bool:
+    is_chat = isinstance(value, Sequence) and not isinstance(value, str) and all(_is_message(item) for item in value)
+    return is_chat and bool(value) and value[-1].get("role") == "assistant"
+
+
 def _field_paths(data: Mapping[str, Any]) -> set[str]:
     out = set(data)
     for name, value in data.items():
@@ -389,20 +412,63 @@ def _prompt(value: Any) -> Any:
     return value if isinstance(value, str | list) else str(value)
 
 
-def _completion(value: Any) -> Any:
+def _is_several(value: Any) -> bool:
+    """A list of more than one completion: texts, or choices of an API. A list of chat messages is one conversation."""
+    if not isinstance(value, Sequence) or isinstance(value, str) or len(value) < 2:
+        return False
+    return all(isinstance(item, str) for item in value) or all(_is_choice(item) for item in value)
+
+
+def _is_choice(value: Any) -> bool:
+    return isinstance(value, Mapping) and ("message" in value or "text" in value) and not _is_message(value)
+
+
+def _is_message(value: Any) -> bool:
+    return isinstance(value, Mapping) and ("role" in value or "content" in value)
+
+
+def _each(values: Sequence[Any]) -> Iterator[tuple[Any, str]]:
+    for value in values:
+        if _is_several(value):  # lm-eval: a list of requests, each with a list of its answers
+            yield from _each(value)
+        else:
+            yield _one(value)
+
+
+def _one(value: Any) -> tuple[Any, str]:
+    """One completion, text or chat messages, and what is wrong with it or ""."""
     if value is _ABSENT or value is None:
-        return ""
+        return "", "the row has no completion"
     if isinstance(value, str):
-        return value
-    if isinstance(value, Sequence):
-        if value and isinstance(value[0], Mapping) and "message" in value[0]:  # choices of a chat API
-            return message_text(value[0]["message"].get("content"))
-        if len(value) == 1 and isinstance(value[0], str):  # lm-eval keeps one string in a list
-            return value[0]
-        return value
+        return value, ""
+    if isinstance(value, int | float):
+        return str(value), ""
+    if _is_message(value):
+        return [value], ""
     if isinstance(value, Mapping):
-        return [value]
-    return str(value)
+        if _is_choice(value):
+            message = value["message"] if "message" in value else value["text"]
+            if _is_message(message) and not message.get("tool_calls"):
+                message = message.get("content")
+                message = message if message is None else message_text(message)
+            return _one(message)
+        inside = ", ".join(map(str, value)) or "nothing"
+        return "", f"the completion is an object with {inside}, not a text; write --map completion=PATH.TO.TEXT"
+    if not value:
+        return "", "the row has an empty list where its completion belongs"
+    if len(value) == 1 and not _is_message(value[0]):  # lm-eval and chat APIs keep one answer in a list
+        return _one(value[0])
+    if all(_is_message(item) for item in value):
+        if len(_asked(value)) == len(value):
+            return "", "the conversation ends without a message of the assistant"
+        return list(value), ""
+    return "", f"the completion is a list of {', '.join(sorted({_kind(item) for item in value}))}, not a text"
+
+
+def _asked(messages: Sequence[Any]) -> list[Any]:
+    """The messages up to the last one that asks: what the assistant answers."""
+    roles = [message.get("role", "assistant") for message in messages]
+    return list(messages[: max((i + 1 for i, role in enumerate(roles) if role in _ASKING), default=0)])
 
 
 def _tests_of(data: Mapping[str, Any]) -> Any:

@@ -186,7 +186,10 @@ class Summary:
         if self.bad_lines:
             out.append(f"{self.bad_lines} line(s) could not be read; each is named above and in the output")
         if self.unanswered:
-            out.append(f"{self.unanswered} row(s) have no completion (null): unscored, not wrong")
+            out.append(
+                f"{self.unanswered} row(s) have no completion (null, or no text in it: `problem` in the output says "
+                "which): unscored, not wrong"
+            )
         if self.repeated_ids:
             out.append(
                 f"{self.repeated_ids} row(s) have an id that another row has, such as {self._first_repeated!r}: a join "

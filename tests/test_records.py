@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -113,6 +114,16 @@ SCHEMAS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
                       "usage": {"completion_tokens": 7}}}}, {"completion": "c", "id": "x", "num_tokens": 7}),
     ("chat messages", {"completion": [{"role": "assistant", "content": "c"}], "answer": "g"}, {"gold": "g"}),
     ("TRL", {"step": 1, "prompt": "p", "completion": "c", "advantage": 0.5}, {"completion": "c", "prompt": "p"}),
+    ("a chat API's message", {"completion": {"role": "assistant", "content": "c"}},
+     {"completion": [{"role": "assistant", "content": "c"}]}),
+    ("one text in an object", {"completion": {"text": "c"}}, {"completion": "c"}),
+    ("a whole conversation", {"messages": [{"role": "user", "content": "p"}, {"role": "assistant", "content": "c"}]},
+     {"prompt": [{"role": "user", "content": "p"}], "completion": [{"role": "assistant", "content": "c"}]}),
+    ("a prompt of messages", {"messages": [{"role": "user", "content": "p"}], "response": "c"},
+     {"prompt": [{"role": "user", "content": "p"}], "completion": "c"}),
+    ("a conversation beside its prompt", {"prompt": "p", "completion": [
+        {"role": "user", "content": "p"}, {"role": "assistant", "content": "c"}]},
+     {"prompt": "p", "completion": [{"role": "assistant", "content": "c"}]}),
     ("SYNTHETIC-1", {"prompt": "p", "llm_response": "c", "task_type": "t", "response_id": "r"},
      {"completion": "c", "task": "t", "id": "r"}),
 ]  # fmt: skip
@@ -125,13 +136,52 @@ def test_known_schemas_are_found(data: dict[str, Any], want: dict[str, Any]) -> 
     assert {name: getattr(sample, name) for name in want} == want
 
 
-def test_a_list_of_completions_becomes_one_group() -> None:
-    """One sample each, ids that tell them apart."""
-    data = {"id": "p7", "completions": ["a", "b", "c"], "gold": "b"}
+@pytest.mark.parametrize(
+    "held",
+    [
+        {"completions": ["a", "b", "c"]},
+        {"response": ["a", "b", "c"]},
+        {"resps": [["a", "b", "c"]]},
+        {"outputs": [{"text": "a", "index": 0}, {"text": "b"}, {"text": "c"}]},
+        {"response": {"body": {"choices": [{"message": {"role": "assistant", "content": c}} for c in "abc"]}}},
+        {"choices": [{"message": {"content": c}, "finish_reason": "stop"} for c in "abc"]},
+    ],
+)
+def test_a_list_of_completions_becomes_one_group(held: dict[str, Any]) -> None:
+    """One sample each, ids that tell them apart: the choices after the first are answers too."""
+    data = {"id": "p7", "gold": "b", **held}
     samples = detect_fields(data).samples(Row("f:1", 1, data))
     assert [(s.id, s.group, s.completion) for s in samples] == [
         ("p7#0", "p7", "a"), ("p7#1", "p7", "b"), ("p7#2", "p7", "c"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("completion", "words"),
+    [
+        (None, "no completion"),
+        ({"answer": "4", "score": 1}, "an object with answer, score, not a text; write --map completion=PATH"),
+        ({}, "an object with nothing"),
+        ([], "an empty list"),
+        ([None], "no completion"),
+        (["a", 1], "a list of number, string"),
+        ([["a"], ["b"]], "a list of array"),
+        ([{"role": "user", "content": "p"}], "without a message of the assistant"),
+        ({"message": {"role": "assistant", "content": None}}, "no completion"),
+    ],
+)
+def test_what_holds_no_text_is_no_empty_completion(completion: Any, words: str) -> None:
+    """An empty completion is worth 0; a field that holds something else is nobody's answer, and says what it is."""
+    ((sample, problem),) = detect_fields({"completion": "x"}).read(Row("f:1", 1, {"completion": completion}))
+    assert re.search(words, problem)
+    assert sample.completion == ""
+
+
+def test_a_table_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    """Its first line is no JSON, and neither are the others."""
+    write(tmp_path / "a.csv", "completion,gold\n\"1\",1\n")
+    with pytest.raises(InputError, match="give JSON lines"):
+        list(read_rows(tmp_path / "a.csv"))
 
 
 @pytest.mark.parametrize(
