@@ -456,7 +456,7 @@ class _Comparison:
             found = self.matrices(g, a)
             if found is not None:
                 return found
-        if "numset" in (g.op, a.op):
+        if "numset" in (g.op, a.op) or Node("sym", (), "bold:R") in (g, a):
             g, a = _number_set(g, a), _number_set(a, g)
             if g == a:
                 return Decision(True, "equal_set")
@@ -905,6 +905,8 @@ class _Comparison:
     def quantified(self, g: Node, a: Node) -> Decision:
         if g.op == a.op and g.value == a.value and len(g.args) == len(a.args):
             return self.aligned(g, a)
+        if g.op == a.op == "opaque":
+            return Decision(False, "value_differs", "other quantifiers")
         core = g.args[-1] if g.op == "opaque" else a.args[-1]
         return self.same(core, a) if g.op == "opaque" else self.same(g, core)
 
@@ -1294,6 +1296,8 @@ class _Comparison:
             name = x if x.op == "sym" else y
             return name.value in ("y", "f", "g", "h") or (x.value == y.value)
         if x.op == y.op == "sym" and x.value.removeprefix("hat:") == y.value.removeprefix("hat:"):
+            return True
+        if x.op == y.op == "sym" and {x.value, y.value} == {"r", "rho"}:
             return True
         if x.op == y.op == "sym":
             head = x.value.split("_")[0], y.value.split("_")[0]
@@ -1801,7 +1805,7 @@ def _joined(node: Node, other: Node) -> Node:
 
 def _number_set(node: Node, other: Node) -> Node:
     """`\\mathbf{Q}`, `N^*` where the other side is a set of numbers, spelt as one."""
-    if node.op == "sym" and other.op == "numset" and node.value.removeprefix("bold:") in ("R", "Z", "N", "Q", "C"):
+    if node.op == "sym" and is_set(other) and node.value.removeprefix("bold:") in ("R", "Z", "N", "Q", "C"):
         return Node("numset", (), node.value.removeprefix("bold:"))
     return Node("numset", (), "Z+") if node.op == "numset" and node.value in ("N*", "N+") else node
 

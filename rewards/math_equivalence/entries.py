@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from rewards.math_equivalence import tree
@@ -143,9 +144,15 @@ def renamed_build(node: Node, like: Node) -> Node:
 
 def opened(values: tuple[Node, ...]) -> tuple[Node, ...]:
     """`1, 2, ..., 10` with its dots filled in, when two numbers before them and one after give the step."""
-    if values.count(DOTS) != 1 or len(values) < 4 or values[-1] == DOTS:
+    if values.count(DOTS) != 1 or len(values) < 4:
         return values
     at = values.index(DOTS)
+    steady = [exact_of(v) for v in values[:at]]
+    known = [n for n in steady if n is not None]
+    if len(known) == at > 2 and len({b - a for a, b in pairwise(known)}) == 1:
+        values, at = (*values[:2], *values[at:]), 2  # 1, 2, 3, ..., n is 1, 2, ..., n
+    if values[-1] == DOTS or len(values) < 4:
+        return values
     numbers = [exact_of(v) for v in (*values[:at], *values[at + 1 :])]
     if at < 2 or any(not isinstance(n, int) for n in numbers):
         return values
@@ -167,10 +174,21 @@ def folded(entries: Entries, other: tuple[Node, ...]) -> tuple[Node, ...]:
         if (
             width > 1
             and len(names) == width * len(other)
-            and all(names[j] == names[j % width] for j in range(len(names)))
+            and all(_letter_of(names[j]) == _letter_of(names[j % width]) for j in range(len(names)))
+            and all(_index_of(names[j]) == _index_of(names[j - j % width]) for j in range(len(names)))
         ):
             return tuple(Node("tuple", entries.values[j : j + width]) for j in range(0, len(names), width))
     return entries.values
+
+
+def _letter_of(name: Node) -> str:
+    """`x` of `x_1`."""
+    return str(name.value).partition("_")[0] if name.op == "sym" else show(name)
+
+
+def _index_of(name: Node) -> str:
+    """`1` of `x_1`: whose coordinate it is."""
+    return str(name.value).partition("_")[2] if name.op == "sym" else ""
 
 
 def declared_apart(node: Node) -> Node:
@@ -187,9 +205,10 @@ def declared_apart(node: Node) -> Node:
             return Node("where", (first,), "real")
         if condition.value[0] != "=" and any(side == letter for side in condition.args):
             return Node("where", (first,), f"if {show(condition)}")  # f(x) = √x, x ≥ 0
-    if len(node.args) == 2 and node.args[1].op == "rel" and (assigned := assignment(first)) is not None:
-        condition, value = node.args[1], assigned[1]
-        inside = traits(value).alone if is_scalar(value) and first.op == "rel" else frozenset()
+    if len(node.args) == 2 and node.args[1].op == first.op == "rel" and first.value == ("=",):
+        condition = node.args[1]
+        curve = all(map(is_scalar, first.args)) and not (assignment(first) and not traits(first.args[1]).alone)
+        inside = {name for side in first.args for name in traits(side).alone} if curve else set()
         if condition.value[0] in ("<", "<=", ">", ">=", "!=") and any(
             side.op == "sym" and side.value in inside for side in condition.args
         ):

@@ -2418,6 +2418,10 @@ def parse(text: str, comma: str = "auto", unit_letters: str = "") -> Node:
     if text.startswith("{{") and "*" in text:
         raise Problem("unreadable", "{{ begins a template, no mathematics")
     toks = _trimmed(tokens(fold_unicode(text)))
+    if len(toks) > 2 and toks[0].kind in ("w", "W") and toks[0].text.lower() in ("for", "at"):
+        relation = toks[2].kind == "r" and toks[1].kind in ("w", "s")
+        if relation or (toks[1].kind == "n" and toks[2].text == ":"):
+            toks = toks[1:]  # for n = 4k; at 12:45
     if toks[0].kind in ("w", "W") and toks[0].text in _CURRENCY_CODES:
         _money_first(toks)
     size = len(toks)

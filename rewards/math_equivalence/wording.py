@@ -154,9 +154,9 @@ _ORDINALS: Final = {
 def possible(text: str) -> str | None:
     """What "it is not possible" answers to a question for yes or no; None for other words."""
     bare = text.removeprefix("it is ").removeprefix("it's ").removeprefix("this is ")
-    if bare in ("not possible", "impossible", "cannot be done"):
+    if bare in ("not possible", "impossible", "cannot be done", "cannot", "it cannot", "no it cannot"):
         return "false"
-    return "true" if bare == "possible" else None
+    return "true" if bare in ("possible", "it can", "can", "it exists", "exists") else None
 
 
 def ordinal(word: str) -> int | None:
