@@ -1266,9 +1266,8 @@ class _Comparison:
                 return Decision(True, "equal_equation")
             if solved_alike(g, a):
                 return Decision(True, "equal_equation")
-            if (free := _level(left)) is not None and (other_free := _level(right)) is not None:
-                if constant_factor(free, other_free) is not None or constant_difference(free, other_free):
-                    return Decision(True, "equal_equation", "up to the constant of integration")
+            if _same_levels(left, right):
+                return Decision(True, "equal_equation", "up to the constant of integration")
             if (crossed := cross_multiplied(g, a)) is not None and constant_factor(*crossed) is not None:
                 return Decision(True, "equal_equation")
         if found is _NO_TYPE or found.rule == "type_differs":
@@ -1723,11 +1722,23 @@ def _without_constant(node: Node, letters: str) -> Node | None:
     return tree.add(rest) if rest and len(rest) + 1 == len(node.args) else None
 
 
+def _same_levels(left: Node, right: Node) -> bool:
+    """Whether `F(x, y) = C` and `G(x, y) = C` are the same curves for all C together."""
+    ours, theirs = _level(left), _level(right)
+    if ours is None or theirs is None:
+        return False
+    return constant_factor(ours, theirs) is not None or constant_difference(ours, theirs)
+
+
 def _level(node: Node) -> Node | None:
     """The F of `F(x, y) = C`, with all terms on one side, where C stands by itself and for any number."""
     if node.op != "add":
         return None
-    terms = [t.args[0] if t.op == "neg" and t.args[0].value in ("C", "K") else t for t in node.args]
+    flat: list[Node] = []
+    for term in node.args:
+        minus = term.op == "neg" and term.args[0].op == "add"
+        flat.extend(map(tree.neg, term.args[0].args) if minus else (term,))
+    terms = [t.args[0] if t.op == "neg" and t.args[0].value in ("C", "K") else t for t in flat]
     free = _without_constant(Node("add", tuple(terms)), "CK")
     return free if free is not None and traits(free).alone == {"x", "y"} else None
 
@@ -1805,7 +1816,11 @@ def _joined(node: Node, other: Node) -> Node:
 
 def _number_set(node: Node, other: Node) -> Node:
     """`\\mathbf{Q}`, `N^*` where the other side is a set of numbers, spelt as one."""
-    if node.op == "sym" and is_set(other) and node.value.removeprefix("bold:") in ("R", "Z", "N", "Q", "C"):
+    if (
+        node.op == "sym"
+        and (other.op == "numset" or is_set(other))
+        and node.value.removeprefix("bold:") in ("R", "Z", "N", "Q", "C")
+    ):
         return Node("numset", (), node.value.removeprefix("bold:"))
     return Node("numset", (), "Z+") if node.op == "numset" and node.value in ("N*", "N+") else node
 

@@ -19,7 +19,7 @@ _RUNNING: Final = frozenset(("t", "s", "r", "u", "lambda", "mu", "k", "n", "m", 
 
 
 class Line(NamedTuple):
-    """A point, a direction, and what is known of the letter that runs. Coordinates stand in the order of their names."""
+    """A point, a direction, and what is known of the letter that runs; coordinates in the order of their names."""
 
     names: tuple[str, ...]
     """Empty for a bare point."""

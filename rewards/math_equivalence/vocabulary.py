@@ -174,9 +174,9 @@ QUALIFIERS: Final = _words("for where with when whenever if such given since pro
 STOP_WORDS: Final = AND_WORDS | OR_WORDS | QUALIFIERS | {"to", "mod", "modulo", "is", "are", "equals", "in", "out"}
 """Words that end a unit."""
 FILLERS: Final = _words(
-    "every only approximately about exactly roughly around the a an answer is are be equals equal final value values result "
-    "so therefore thus hence solution solutions total of to both we get have all set interval intervals point points "
-    "origin vertex coordinates open closed half-open ordered pair triple number"
+    "every only approximately about exactly roughly around the a an answer is are be equals equal final value values "
+    "result so therefore thus hence solution solutions total of to both we get have all set interval intervals point "
+    "points origin vertex coordinates open closed half-open ordered pair triple number"
 )
 """Words that may stand before an answer without changing it."""
 LABELS: Final = _words(
@@ -216,7 +216,8 @@ EMPTY_PHRASES: Final = frozenset(
         "no such integers exist", "no such numbers exist", "there is no such function", "there are no such functions",
         "there is no such integer", "there are no such integers", "no such n", "no such pairs", "no such n exists",
         "no such pair exists", "there are no such pairs", "no such polynomial exists",
-        "no integers", "no positive integers", "no numbers", "no primes", "there are none", "there is none", "none exist", "none exists",
+        "no integers", "no positive integers", "no numbers", "no primes", "there are none", "there is none",
+        "none exist", "none exists",
         "no integer solutions", "no integer solution",
     }
 )  # fmt: skip
