@@ -243,6 +243,8 @@ class _Commands:
         self.start = start
         self.boxed = text.rfind("boxed", start, end)
         self.frame = text.rfind("\\fbox", start, end)
+        if self.frame < 0 and self.boxed < 0:
+            self.frame = text.rfind("\\framebox", start, end)
 
     def before(self, end: int) -> int:
         """Position of the last command's first letter (behind its backslash) before `end`, or -1."""
@@ -255,7 +257,7 @@ class _Commands:
 
 def _box_at(text: str, at: int, end: int) -> _Box | None:
     """The box whose command's letters begin at `at`; None where the word is only mentioned."""
-    name = 5 if text.startswith("boxed", at) else 4
+    name = 5 if text.startswith("boxed", at) else 4 if text.startswith("fbox", at) else 8
     # JSON turns "\boxed" into a backspace and "oxed" when a writer forgot to escape it; "boxed{" alone reads the same.
     commanded = at > 0 and text[at - 1] == "\\"
     start = at - 1 if commanded else at
@@ -357,13 +359,28 @@ def _shown_by_prompt(text: str, box: _Box, prompt: str) -> bool:
 _CONNECTORS: Final = frozenset(
     {
         "and", "or", "und", "oder", "et", "ou", "y", "e", "o", "и", "или", "and/or", "as", "well", "either", "with",
-        "和", "或", "与", "及", "以及", "或者", "と", "または", "、",
+        "u", "либо", "soit", "和", "或", "与", "及", "以及", "或者", "と", "または", "、",
     }
 )  # fmt: skip
-_ALTERNATIVES: Final = frozenset({"or", "oder", "ou", "o", "или", "或", "或者", "または", "and/or", "alternatively"})
+_ALTERNATIVES: Final = frozenset(
+    {"or", "oder", "ou", "o", "u", "или", "либо", "soit", "或", "或者", "または", "and/or", "alternatively"}
+)
 _MAYBE: Final = ("maybe", "possibly", "perhaps", "even", "alternatively", "potentially", "probably", "else")
-_OFFERS: Final = frozenset({"option", "possibility", "alternative", "candidate", "guess", "choice"})
-"""Words that number offers: "Option 1: \\boxed{4}. Option 2: \\boxed{5}."."""
+_OFFERS: Final = frozenset("option possibility alternative candidate guess choice answer attempt try solution".split())
+"""Words of offers: "Option 1: \\boxed{4}. Option 2: \\boxed{5}.", "My second attempt: \\boxed{6}."."""
+_SAYS_ANOTHER: Final = frozenset("second third fourth alternative another other possible".split())
+_AROUND_OFFERS: Final = frozenset(
+    "the a an answer is it be it's could would might can also value result my solution then if allowed".split()
+)
+_PARTS: Final = frozenset({"part", "case", "question", "teil", "fall", "cas", "caso", "parte", "partie"})
+_OF_PARTS: Final = frozenset("gives yields is are we get x y n then".split())
+_APPROXIMATE: Final = frozenset({"approximately", "about", "roughly", "≈", "approx", "numerically"})
+_AROUND_APPROXIMATE: Final = frozenset({"or", "which", "is", "i.e.", "that", "and"})
+_PAIRED: Final = frozenset(
+    "minimum maximum min max smallest largest least greatest smaller larger lowest highest other median mean mode "
+    "imaginary real sine cosine quotient remainder".split()
+)
+"""Words for the other half of what was asked: "the minimum is \\boxed{3} and the maximum is \\boxed{11}"."""
 _GAP_PUNCTUATION: Final = str.maketrans(dict.fromkeys("$,;&~{}*`/，；、·|-\\", " "))
 
 
@@ -378,29 +395,78 @@ def _joins(gap: str) -> str:
         plain = plain.replace(command, " ")
     for delimiter in ("\\(", "\\)", "\\[", "\\]", "\\,", "\\;", "\\ "):
         plain = plain.replace(delimiter, " ")
-    words = plain.translate(_GAP_PUNCTUATION).split()
-    joiner = ", "
+    words = [word.lower().strip(":：()") or word for word in plain.translate(_GAP_PUNCTUATION).split()]
+    if len(words) > 10:
+        return ""
+    if not _APPROXIMATE.isdisjoint(words) and all(w in _APPROXIMATE or w in _AROUND_APPROXIMATE for w in words):
+        return " approx "
+    joiner = ""
+    sentence = parts = False  # a sentence that ends between them: only an offer, an "or" or a part joins then
+    unknown: list[str] = []
     at = 0
-    ends = "." in words  # a sentence ends between them: only an offer or an "or" holds them together
     while at < len(words):
-        word = words[at].lower()
-        if word in _ALTERNATIVES:
+        word = words[at]
+        following = words[at + 1] if at + 1 < len(words) else ""
+        if word in _ALTERNATIVES or word == "otherwise":
             joiner = " or "
-        elif word in _CONNECTORS or word in ("for", "part", "case") or word in _MAYBE or word == ".":
+        elif word in _CONNECTORS or word in _MAYBE or word == "for":
             pass
-        elif word in _OFFERS and at + 1 < len(words) and len(words[at + 1]) <= 3:
+        elif word == ".":
+            sentence = True
+        elif word in _PARTS:
+            parts = True
+            at += 0 < len(following) <= 4
+        elif word in _OFFERS and ((numbered := _numbers(following)) or (at and words[at - 1] in _SAYS_ANOTHER)):
             joiner = " or "
-            at += 1
-        elif word.startswith("(") and word.endswith(")") and len(word) <= 5:
-            pass  # (a) ... (b) ...: the parts of a question
-        elif len(word) <= 5 and at + 1 < len(words) and words[at + 1] == "=":
-            at += 1  # $x=\boxed{3}$ and $y=\boxed{4}$
+            at += numbered
         elif word.endswith("=") and 1 < len(word) <= 6:
-            pass
-        else:
-            return ""  # also a bare "=": `\\boxed{2} + \\boxed{2} = \\boxed{4}`
+            pass  # $x=\boxed{3}$ and $y=\boxed{4}$
+        elif len(word) <= 5 and following == "=":
+            at += 1
+        elif word[0] == "=":
+            return ""  # a bare "=": `\boxed{2} + \boxed{2} = \boxed{4}`
+        elif not (parts and word in _OF_PARTS) and not (len(word) <= 3 and _is_label(word, gap)):
+            unknown.append(word)
         at += 1
-    return "" if ends and joiner == ", " else joiner
+    if joiner:
+        return joiner if all(w in _AROUND_OFFERS or w in _SAYS_ANOTHER for w in unknown) else ""
+    if not unknown:
+        return ", " if parts or not sentence else ""
+    if sentence or len(unknown) > 4:
+        return ""
+    if words[0] == "and" and not _PAIRED.isdisjoint(unknown):
+        return ", "
+    bullet = gap[gap.rfind("\n") + 1 :].lstrip()[:2] if "\n" in gap else ""
+    return ", " if bullet in ("- ", "* ", "• ") and len(unknown) <= 3 and _TOTALS.isdisjoint(unknown) else ""
+
+
+_TOTALS: Final = frozenset(
+    "total sum answer final result step check verification conclusion solution area volume difference product".split()
+)
+
+
+def _numbers(word: str) -> bool:
+    """`2`, `#2`, `b`, `ii`: what numbers an offer."""
+    return word.lstrip("#").rstrip(".").isdecimal() or word in (
+        "a",
+        "b",
+        "c",
+        "d",
+        "i",
+        "ii",
+        "iii",
+        "one",
+        "two",
+        "three",
+    )
+
+
+def _is_label(word: str, gap: str) -> bool:
+    """`(b)`, `ii)`, `2.`: a label between two boxes, which stood in brackets or began a line."""
+    bare = word.rstrip(".)")
+    if not (len(bare) == 1 and (bare.isalpha() or bare.isdecimal())) and bare not in ("ii", "iii", "iv", "10", "11"):
+        return False
+    return "(" + bare + ")" in gap.lower() or (bare != word and "\n" in gap) or bare + ")" in gap.lower()
 
 
 def _find_boxed(text: str, start: int, end: int, prompt: str) -> tuple[Answer | None, int]:
@@ -422,9 +488,13 @@ def _find_boxed(text: str, start: int, end: int, prompt: str) -> tuple[Answer | 
             echoed = True
             search_end = max(at - 1, 0)  # a negative end would count from the end
             continue
+        if _box_denied(text, start, box, end):
+            search_end = max(at - 1, 0)
+            continue
         break
 
-    spans = [_span(text, box)]
+    last_end = box.end
+    spans = [_signed(text, start, box)]
     joiner = ", "
     first = box
     while len(spans) < MAX_PARTS:
@@ -439,8 +509,16 @@ def _find_boxed(text: str, start: int, end: int, prompt: str) -> tuple[Answer | 
                 break
             return _find_nested(text, start, end)
         how = _joins(text[before.end : first.start])
+        if not how and len(spans) == 1 and text[before.end : first.start].strip(" $") in _OPERATORS:
+            return Answer((Span(text[before.start : box.end], before.start, box.end),), "boxed"), last_end
         if not how or _is_template(text, before):
             break
+        if how == " approx ":
+            # "\\boxed{\\frac56}, or approximately \\boxed{0.833}": the decimal restates the exact value.
+            if len(spans) == 1 and not _plain_number(text[before.first : before.last]):
+                spans, first = [_signed(text, start, before)], before
+                continue
+            how = " or "
         if how == " or ":
             joiner = how
         spans.append(_span(text, before))
@@ -453,7 +531,101 @@ def _find_boxed(text: str, start: int, end: int, prompt: str) -> tuple[Answer | 
                 seen.add(span.text)
                 kept.append(span)
         spans = kept
-    return Answer(tuple(spans), "boxed", "", joiner), box.end
+    return Answer(tuple(spans), "boxed", "", joiner), last_end
+
+
+_OPERATORS: Final = frozenset({"+", "-", "\\cdot", "\\times", "/", "*"})
+"""Between two boxes: `\\boxed{2} + \\boxed{3}` is one expression."""
+
+
+def _plain_number(content: str) -> bool:
+    return all(c.isdecimal() or c in " .,-%" for c in content)
+
+
+def _signed(text: str, start: int, box: _Box) -> Span:
+    """The content of a box; with a minus sign that stands before it (`x = -\\boxed{3}`), sign and box."""
+    at = box.start
+    if at > start and text[at - 1] == "-" and text[at : at + 1] == "\\":
+        before = at - 1
+        while before > start and text[before - 1] == " ":
+            before -= 1
+        if text[max(start, before - 1) : before] in ("$", "=", "(", "[") and text[box.first : box.last].strip():
+            return Span(text[at - 1 : box.end], at - 1, box.end)
+    return _span(text, box)
+
+
+_NOT_WORDS: Final = frozenset("not never nicht не be to than of pas es è é".split())
+_NOT_THIS: Final = (
+    "not", "never", "cannot be", "not be", "n't be", "n’t be", "not equal to", "other than", "rather than",
+    "instead of", "nicht", "n'est pas", "n’est pas", "no es", "non è", "не", "não é",
+)  # fmt: skip
+_NOT_JOINED: Final = ("n't", "n’t", "不是", "并非")
+_TEMPTING: Final = (
+    "one might think", "you might think", "might guess", "tempting", "a common mistake", "a common error",
+    "common wrong answer", "naively", "naive answer", "at first glance", "an incorrect answer", "a wrong answer",
+)  # fmt: skip
+
+
+def _box_denied(text: str, start: int, box: _Box, end: int) -> bool:
+    """True for "the answer is not \\boxed{6}" and for "one might think that it is \\boxed{6}, but ..."."""
+    before = text[max(start, box.start - 24) : box.start].rstrip(' \t\n(*_`$\\"“{}').lower()
+    if before.endswith(_NOT_JOINED) or (before[before.rfind(" ") + 1 :] in _NOT_WORDS and before.endswith(_NOT_THIS)):
+        return True
+    if end - box.end < 12:
+        return False
+    before = text[max(start, box.start - MAX_GAP_CHARS) : box.start].lower()
+    before = before[max(before.rfind(". "), before.rfind("\n")) + 1 :]
+    return any(phrase in before for phrase in _TEMPTING)
+
+
+_RETRACTS: Final = (
+    *(
+        f"{copula}{judgement}"
+        for copula in ("'s ", " is ", "’s ")
+        for judgement in ("incorrect", "wrong", "not correct", "not right", "not the answer")
+    ),
+    " isn't right", " isn't correct", "oops", "scratch that", "i made a mistake", "i made an error",
+    "i made an arithmetic", "i made a calculation", "i miscalculated", "wait, no", "no, wait", "actually, no",
+    "actually no", ", but that ignores", "is not the correct answer", "is not the right answer", "不对", "算错了",
+    "是错的", "間違", "es incorrecto", "me equivoqué", "c'est faux", "me suis trompé",
+    "das ist falsch", "это неверно", "это неправильно",
+)  # fmt: skip
+_SAID_OF_BOX: Final = ("that", "this", "it", "which")
+_OF_OTHERS: Final = ("common", "some ", "people", "might", "would", "if ", "option", "choice", "step", "verif")
+_SAYS_NO: Final = frozenset("no nope not wrong incorrect nein non нет falso falsch faux いいえ 不 不是 不对 否".split())
+_SAYS_YES: Final = ("yes", "indeed", "correct", "是的", "对", "はい", "sí", "oui", "ja", "да")
+
+
+def _retraction(text: str, after: int, end: int) -> int:
+    """One past where a box that ends at `after` is taken back ("Is it \\boxed{5}? No.", "Sorry, that is wrong."), or -1.
+
+    What is said of others is none: "Some answer 12, but that is wrong", "the verification step was incorrect".
+    """
+    low = _lowered(text[after : min(end, after + MAX_STATEMENT_CHARS)])
+    asked = _skip(low, 0, len(low), " $*)}\\.")
+    if low.startswith(("?", "？", "吗"), asked):
+        told = _skip(low, asked, len(low), " ?？吗$*)\n")
+        stop = told
+        while stop < len(low) and low[stop].isalpha():
+            stop += 1
+        if low[told:stop] in _SAYS_NO:
+            return after + stop
+        no = max(low.find("so no."), low.find(" no."), low.find(" no,"), low.find("n't work"))
+        if no >= 0 and not any(word in low for word in _SAYS_YES):
+            return after + no + 4
+    for phrase in _RETRACTS:
+        found = low.find(phrase)
+        if found < 0:
+            continue
+        if phrase[0] in " '’":
+            if not low.endswith(_SAID_OF_BOX, 0, found):
+                continue
+        elif phrase[0].isascii() and _is_letter(low, found - 1):
+            continue  # "3 scoops"
+        sentence = max(low.rfind(". ", 0, found), low.rfind("\n", 0, found), 0)
+        if not any(word in low[sentence:found] for word in _OF_OTHERS):
+            return after + found + len(phrase)
+    return -1
 
 
 def _find_nested(text: str, start: int, end: int) -> tuple[Answer | None, int]:
@@ -530,19 +702,19 @@ _ENGLISH: Final = (
 _Root = tuple[str, tuple[str, ...], bool]
 _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("answer", _ENGLISH),
-    ("答案", ("应该是", "应为", "等于", "就是", "为", "是", "：", ":", "=")),
+    ("答案", ("应该是", "可能是", "应为", "等于", "就是", "为", "是", "：", ":", "=")),
     ("答え", ("は", "：", ":", "=")),
     ("解答", ("は", "：", ":", "为", "是")),
     ("答：", ("",)),
     ("答:", ("",)),
-    ("respuesta", ("correcta es", "final es", "es", "sería", "será", ":", "=")),
-    ("réponse", ("correcte est", "finale est", "est donc", "est", ":", "=")),
-    ("reponse", ("correcte est", "finale est", "est", ":", "=")),
+    ("respuesta", ("correcta es", "final es", "es", "sería", "será", ":", "=", "final:", "correcta:")),
+    ("réponse", ("correcte est", "finale est", "est donc", "est", ":", "=", "finale:", "finale :", "finale est donc")),
+    ("reponse", ("correcte est", "finale est", "est", ":", "=", "finale:", "finale :")),
     ("antwort", ("lautet", "ist", "wäre", ":", "=")),
     ("ergebnis", ("lautet", "ist", ":", "=")),
     ("ответ", (":", "—", "–", "-", "равен", "будет", "это", "=")),
-    ("resposta", ("é", "correta é", "final é", ":", "=")),
-    ("risposta", ("è", "corretta è", "finale è", ":", "=")),
+    ("resposta", ("é", "correta é", "final é", ":", "=", "final:")),
+    ("risposta", ("è", "corretta è", "finale è", ":", "=", "finale:")),
     ("정답", ("은", "는", ":", "：")),
     ("답은", ("",)),
     ("الإجابة", ("هي", "هو", ":", "=")),
@@ -567,7 +739,8 @@ _FILLERS: Final = (
     "approximately", "about", "roughly", "exactly", "simply", "just", "therefore", "thus", "hence", "then", "now",
     "indeed", "equal to", "given by", "the interval", "the set", "the point", "the number", "the value", "the fraction",
     "option", "choice", "(option)", "only", "correct", "also", "still", "the ordered pair", "donc", "约", "约为",
-    "therefore:", "the integer", "at least", "at most", "either", "both",
+    "therefore:", "the integer", "at least", "at most", "either", "both", "between", "probably", "entweder", "soit",
+    "o bien", "либо",
 )  # fmt: skip
 _STOP_WORDS: Final = frozenset(
     {
@@ -760,7 +933,7 @@ def _leading(text: str, low: str, start: int, end: int) -> tuple[int, int] | Non
         while word_end < end and text[word_end] not in " \t":
             word_end += 1
         word = low[word_start:word_end].strip(".,;:!?()*`")
-        if stop > start and (word in _STOP_WORDS or (word and word[0] >= "\u3000")):
+        if stop > start and (word in _STOP_WORDS or (word and word[0] >= "\u3000" and word not in _CONNECTORS)):
             break
         if stop > start and word == "in" and words and text[word_end : word_end + 2].strip().isalpha():
             break  # "35 flowers in his garden"
@@ -1125,6 +1298,14 @@ def _formula_line(content: str) -> bool:
     return not bound and any(c in "0123456789=" for c in content) and all(w in _FUNCTIONS for w in words)
 
 
+_HEADINGS: Final = frozenset("answer solution result conclusion verification check summary explanation".split()) | {
+    "final answer",
+    "final result",
+    "the answer",
+    "final solution",
+}
+
+
 def _hashes(text: str, start: int, end: int, *, choice: bool = False) -> tuple[int, int] | None:
     """The last `#### 42` line. `#### Step 3:` is a Markdown heading, `#### 3. Add` is one too."""
     line_end = written = _trim_end(text, start, end)
@@ -1136,9 +1317,16 @@ def _hashes(text: str, start: int, end: int, *, choice: bool = False) -> tuple[i
         if newline >= 0:  # not the last line of what is left: cut it to the mark's own line
             line_end = text.find("\n", at, line_end)
         first = _skip(text, at + 4, line_end, "#: \t*`")
+        if text.startswith(("Answer", "Final Answer", "ANSWER", "answer", "答案", "Réponse", "Respuesta"), first):
+            label = min(line_end, first + 20)
+            colon = max(text.find(":", first, label), text.find("：", first, label))
+            first = first if colon < 0 else _skip(text, colon, line_end, ":： \t*`")
         last = line_end
         while last > first and text[last - 1] in " \t\r*`":
             last -= 1
+        aside = text.find(" (", first, last)
+        if text[last - 1 : last] == ")" and aside > first and text[aside + 2 : aside + 4].isalpha():
+            last = aside  # "#### 72 (that is 24 + 48)"
         if 0 < last - first <= MAX_STATEMENT_CHARS and text[last - 1] not in ":：":
             content = text[first:last]
             numbered = content.lstrip("0123456789")
@@ -1147,7 +1335,7 @@ def _hashes(text: str, start: int, end: int, *, choice: bool = False) -> tuple[i
             if (
                 lettered
                 or (content[0] in _STARTS_MATH and not heading)
-                or (last >= written - 3 and len(content.split()) <= 4)
+                or (last >= written - 3 and len(content.split()) <= 4 and content.lower() not in _HEADINGS)
                 or (written - last <= MAX_AFTER_HASHES and _formula_line(content))
             ):
                 return first, last
@@ -1158,6 +1346,25 @@ def _trim_end(text: str, start: int, end: int) -> int:
     while end > start and text[end - 1].isspace():
         end -= 1
     return end
+
+
+def _says_of_others(text: str, low: str, at: int, found: int, end: int) -> bool:
+    """True for "Options B, C and D all violate the constraint": of several letters only "are correct" answers."""
+    if not low.startswith("s", at):
+        return False
+    named = _choices(text, found, _statement_end(text, found, end))
+    if named is None:
+        return False
+    return not low.startswith(("correct", "right", "true", "both correct"), low.find("are ", named[1]) + 4)
+
+
+_IS_THE: Final = (" is the ", " is our ", " is the final ", " is our final ", " is the correct ", " is my ")
+
+
+def _sentence_start(text: str, start: int, at: int) -> int:
+    """Where the sentence or line begins that `at` stands in; at most a statement's length before it."""
+    limit = max(start, at - MAX_STATEMENT_CHARS)
+    return max(limit, text.rfind("\n", limit, at) + 1, text.rfind(". ", limit, at) + 2, text.rfind(": ", limit, at) + 2)
 
 
 def _statements(text: str, low: str, start: int, end: int, roots: Sequence[_Root]) -> Iterator[tuple[int, int]]:
@@ -1176,10 +1383,14 @@ def _statements(text: str, low: str, start: int, end: int, roots: Sequence[_Root
             found = _after_root(text, low, at + len(root), end, connectors)
             if (
                 found >= 0
+                and not (root in ("option", "choice") and _says_of_others(text, low, at + 6, found, end))
                 and not low.startswith(_SAID_OF_IT, found)
                 and not low.endswith(("if the ", "whose "), max(start, at - 8), at)
             ):
                 yield at, found
+            elif found < 0 and root == "answer" and low.endswith(_IS_THE, start, at):
+                copula = low.rfind(" is ", start, at)
+                yield copula, _sentence_start(text, start, copula)
         head[0] = low.rfind(root, start, at)
         if head[0] < 0:
             heads.remove(head)
@@ -1210,6 +1421,10 @@ def find_answer(
     if boxed is not None and boxed.problem == "truncated":
         return boxed
     explicit = boxed if boxed is not None and not boxed.problem else None
+    if explicit is not None and end - after > 4 and (taken_back := _retraction(text, after, end)) >= 0:
+        # What is said after that may still be an answer: "The correct answer is 22."
+        explicit = boxed = None
+        start = taken_back
     tail = after if explicit else start
 
     # A tag or a #### line behind the box is a later statement than the box.
@@ -1264,7 +1479,14 @@ def _last_statement(text: str, low: str, start: int, end: int, choice: bool, tru
             if answer is not None:
                 return answer
     statements = _statements(text, low, start, end, _CHOICE_ROOTS if choice else _ROOTS)
-    for _, at in islice(statements, MAX_STATEMENTS):
+    for root, at in islice(statements, MAX_STATEMENTS):
+        if at < root:  # "$x = 5$ is the answer": it stands before the word
+            found = _narrow(text, low, at, _trim(text, at, root)[1]) if not choice else _choices(text, at, root)
+            if found is not None and not _denied_before(low, at, found[0]):
+                first, last = _trim(text, *found)
+                if first < last:
+                    return Answer((Span(text[first:last], first, last),), "stated")
+            continue
         stop = _statement_end(text, at, end)
         direct = _answer_like(text, at, end) or _starts_symbol(text, at, end)
         if direct or stop - at <= MAX_WORDS_CHARS or end - at <= MAX_STATEMENT_CHARS:
@@ -1304,7 +1526,10 @@ def _find_tagged(text: str, start: int, end: int, where: Where, choice: bool, tr
     return None
 
 
-_DOUBT: Final = frozenset("or oder ou maybe possibly perhaps alternatively might could may".split())
+_DOUBT: Final = frozenset(
+    "or oder ou u или либо soit maybe possibly perhaps alternatively might could may vielleicht quizás".split()
+    + "或 或者 也可能 または".split()
+)
 _AROUND_DOUBT: Final = frozenset({"but", "though", "although", "it", "also", "be", "equally", "even", "well", "as"})
 
 
@@ -1346,9 +1571,25 @@ _ABOUT_WORDS: Final = ("approximately", "about", "roughly", "\\approx", "$\\appr
 
 
 def _read_statement(text: str, low: str, at: int, end: int, choice: bool, truncated: bool) -> Answer | None:
+    if text.startswith("<", at):
+        at = _past_tags(text, at, end)
     stop = _statement_end(text, at, end)
     if truncated and stop >= _trim_end(text, 0, len(text)):
         return _TRUNCATED
+    tag = text.find("</", at, stop)
+    if tag > at and not text.startswith("</answer", tag):
+        stop = tag  # "<b>42</b>"
+    if not choice:
+        line = text.rfind("\n", max(0, at - 4), at) + 1
+        if line and text[line : line + 2] in ("- ", "• ", "* ", "1."):
+            listed = _item_list(text, line, end)
+            if len(listed) > 1:
+                return Answer(tuple(listed), "stated")
+        contrast = _after_contrast(low, at, stop)
+        if contrast >= 0:
+            at = _skip(text, contrast, stop, " ,、，*")
+        elif text[at + 1 : at + 3] in (": ", ") ", ". ") and text[at] in "ABCDE" and _answer_like(text, at + 3, stop):
+            at += 3  # "The answer is C: 12"
     if choice:
         found = _choices(text, at, stop)
         if found is None:
@@ -1371,6 +1612,61 @@ def _read_statement(text: str, low: str, at: int, end: int, choice: bool, trunca
     return Answer((Span(text[first:last], first, last),), "stated")
 
 
+_CONTRASTS: Final = ("ではなく", "而是", " sino ", " sondern ")
+
+
+def _after_contrast(low: str, start: int, end: int) -> int:
+    """Behind the last "but" of "not 6 but 8" in a language where the negation does not open the statement; or -1."""
+    for word in _CONTRASTS:
+        at = low.rfind(word, start, end)
+        if at >= 0:
+            return at + len(word)
+    return -1
+
+
+def _past_tags(text: str, at: int, end: int) -> int:
+    """Past HTML tags that open at `at`: `<span style="color:red">42`."""
+    for _ in range(4):
+        if not (text.startswith("<", at) and text[at + 1 : at + 2].isalpha()):
+            break
+        closing = text.find(">", at, min(end, at + MAX_AFTER_HASHES))
+        if closing < 0:
+            break
+        at = closing + 1
+    return at
+
+
+_INTRODUCES: Final = ("solutions are:", "answers are:", "roots are:", "values are:", "are:", "solutions:", "answers:")
+
+
+def _closing_items(text: str, low: str, start: int, end: int) -> list[Span]:
+    """The items of a list that ends the text and that a line introduces: "The solutions are:\\n\\n1. $x = 2$\\n..."."""
+    colon = low.rfind(":\n", max(start, end - MAX_STATEMENT_CHARS), end)
+    if colon < 0 or not low.endswith(_INTRODUCES, start, colon + 1):
+        return []
+    items = _item_list(text, colon + 2, end)
+    return items if items and not text[items[-1].end : end].strip(_TRAILING + "$") else []
+
+
+def _item_list(text: str, at: int, end: int) -> list[Span]:
+    """The formulas of list items, each on a line of its own: "- $x = 2$\\n- $x = -5$"; [] when one is prose."""
+    spans: list[Span] = []
+    while at < end and len(spans) < MAX_PARTS:
+        stop = text.find("\n", at, end)
+        stop = end if stop < 0 else stop
+        first = _skip(text, at, stop, " \t")
+        if first < stop:
+            marked = _skip(text, first, stop, "0123456789-*•.)") if text[first] in "0123456789-*•" else first
+            if marked == first or not text.startswith(" ", marked) or not text[first:marked].strip("0123456789"):
+                break  # no item: the list ends here
+            begin, last = _trim(text, marked, stop)
+            if not (begin < last and text[begin] in "$\\" and _formula_end(text, begin, last) == last):
+                return []
+            spans.append(Span(text[begin:last], begin, last))
+        at = stop + 1
+    return spans
+
+
 _NEGATIONS: Final = (
     "not", "never", "cannot be", "not be", "n't be", "n’t be", "nicht", "pas", "no es", "non è", "не", "não é",
     "不是", "并非", "不等于",
@@ -1388,7 +1684,7 @@ def _denied_before(low: str, start: int, at: int) -> bool:
         before = before[:-1].rstrip(' \t(*_`$\\"“')  # the unknown of "not x = 5"
     if before.endswith(("n't", "n’t")):
         return True
-    return any(
+    return before.endswith(_NEGATIONS) and any(
         before.endswith(word)
         and not (word[1] != "'" and word[1] != "’" and word.isascii() and before[: -len(word)][-1:].isalpha())
         for word in _NEGATIONS
@@ -1490,6 +1786,24 @@ def _verdict_in_words(low: str, start: int, end: int) -> tuple[int, int] | None:
     return None
 
 
+_WHOLE_WORDS: Final = (_NUMBER_WORDS - {"and"}) | {"yes", "no", "true", "false"}
+_GIVES_UP: Final = (
+    "i cannot", "i can't", "unable to", "not determined", "cannot be determined", "not enough information",
+)  # fmt: skip
+_IN_VAIN: Final = ("nothing work", "none of", "didn't work", "did not work", "doesn't work", "no luck")
+_OF_REWARD: Final = ("reward", "score", "grade", "system")
+
+
+def _gives_up(low: str, start: int, first: int, last: int, end: int) -> bool:
+    """True for "I tried 4, then 9, but nothing worked", "It is not determined by 4 and 9", and "reward: 1.0"."""
+    if end - last > 8 and any(phrase in low[last:end] for phrase in _IN_VAIN):
+        return True
+    if first - start > 8 and any(phrase in low[start:first] for phrase in _GIVES_UP):
+        return True
+    said = low[start:first].strip(" *:=\"'{[(")
+    return said in _OF_REWARD and low[first:last] in ("1", "1.0", "100", "10")
+
+
 def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer | None:
     """What the last sentence gives; boilerplate ("I hope it is correct.") apart."""
     last = _trim_end(text, start, end)
@@ -1502,6 +1816,8 @@ def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer 
             first, stop = _trim(text, opening + 2, last - 2)
             if first < stop:
                 return Answer((Span(text[first:stop], first, stop),), "closing")
+    if text.endswith("=", start, last) and not text.endswith(("==", "-=", "*="), start, last):
+        return None  # cut off in the middle of a calculation
     for _ in range(4):
         while last > start:
             if text[last - 1] in _TRAILING + "-#✅=~>|∎":
@@ -1532,7 +1848,7 @@ def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer 
         if low.startswith(_BOILERPLATE, at):
             last = at
             continue
-        if not choice and low[at:last].strip(_TRAILING) in ("yes", "no", "true", "false"):
+        if not choice and (word := low[at:last].strip(_TRAILING)) and word in _WHOLE_WORDS:
             begin, stop = _trim(text, at, last)
             return Answer((Span(text[begin:stop], begin, stop),), "closing")
         if not choice and low.startswith(("yes,", "no,"), at):
@@ -1545,11 +1861,21 @@ def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer 
         elif _bare_expression(text, start, last):
             found = start, last
         else:
-            listed = _bold_list(text, at, last + 2 * text.startswith("**", last))
+            listed = _closing_items(text, low, start, end) or _bold_list(
+                text, at, last + 2 * text.startswith("**", last)
+            )
             if len(listed) > 1:
                 return Answer(tuple(listed), "closing")
+            while (tag := text.rfind("</", at, last)) > at and text.find(" ", tag, last) < 0:
+                last = tag  # "<p>Therefore, <b>x = 8</b></p>"
+            if text.startswith("</", last) and text.rfind(">", at, last) > at:
+                at = text.rfind(">", at, last) + 1
+            contrast = _after_contrast(low, at, last)
+            at = contrast if contrast >= 0 else at
             found = _narrow(text, low, at, last)
             if found is not None and (_denied_before(low, at, found[0]) or _denied(text, found[1], last)):
+                return None
+            if found is not None and _gives_up(low, at, found[0], found[1], last):
                 return None
         if found is None and not choice:
             found = _verdict_in_words(low, at, last)
