@@ -25,6 +25,8 @@ LANGUAGES: Final = ("python", "bash", "c", "c++", "javascript")
 """Languages of `Program.language`. Those other than python need their tool chain on the machine (or in the image)."""
 
 MIB: Final = 1024 * 1024
+LIGHT_BYTES: Final = 64 * 1024
+"""Returned values above this size need not be kept: see `stop` of `Sandbox.call`."""
 
 
 class SandboxError(RuntimeError):
@@ -341,7 +343,8 @@ class Sandbox(abc.ABC):
             limits: for loading and all calls together, so a program that hangs on each of three tests costs one limit.
             call_wall_seconds: the most one call may take; None leaves it to `limits`. Crossing it ends the program.
             stop: `(index, CallResult) -> bool`, asked after each call outside the box: True ends the program there
-                and leaves the rest `NOT_RUN` (early stop at the first failing test).
+                and leaves the rest `NOT_RUN` (early stop at the first failing test). A value over 64 kB may be an
+                `Opaque` in the results afterwards: `stop` has seen it.
         """
 
     @abc.abstractmethod

@@ -232,7 +232,9 @@ def _table(rows: list[Any], most: int) -> list[Any] | None:
     any other. Each look at the elements runs at the speed of C, the short ones first."""
     flatten = itertools.chain.from_iterable
     kind, width = type(rows[0]), len(rows[0]) if type(rows[0]) in (list, tuple) else 0
-    if not width or _table_cost(len(rows), width, ()) > most or set(map(type, rows)) != {kind} or set(map(len, rows)) != {width}:
+    if not width or _table_cost(len(rows), width, ()) > most:
+        return None
+    if set(map(type, rows)) != {kind} or set(map(len, rows)) != {width}:
         return None
     some = set(itertools.islice(flatten(rows), 4096))
     if len(some) > 256 or set(map(type, some)) not in ({str}, {int}):

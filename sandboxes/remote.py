@@ -30,12 +30,14 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from sandboxes import plain_data
 from sandboxes.contract import (
     DEFAULT_LIMITS,
+    LIGHT_BYTES,
     MIB,
     Call,
     CallResult,
@@ -219,18 +221,21 @@ class RemoteSandbox(Sandbox):
         name = "runner.py" if "runner.py" not in program.files else f"runner_{nonce}.py"
         whole = Program({**program.files, name: runner.encode()}, name)
         # The frames are on stdout, beside what the program prints there: room for both.
-        room = min(len(calls), 8) * limits.value_bytes
-        execution = self.run(whole, _with_room(limits, room))
+        execution = self.run(whole, _with_room(limits, min(len(calls), 8) * limits.value_bytes))
         if execution.exit is Exit.SANDBOX_ERROR:
             return CallsExecution(execution=execution, results=tuple(_not_run() for _ in calls))
-        frames = _frames(execution.stdout, nonce, len(calls), limits.value_bytes)
+        frames = _frames(execution.stdout, nonce, len(calls))
         results: list[CallResult] = []
         for index in range(len(calls)):
-            result = _result(frames.get(index), execution, loaded=-1 in frames)
+            room = plain_data.Room()
+            result = _result(frames.get(index), limits.value_bytes, room, loaded=-1 in frames)
             results.append(result)
             over = result.status in (CallStatus.LIMIT, CallStatus.NOT_RUN)
             if over or (stop is not None and stop(index, result)):
                 break
+            size = len(frames.pop(index)) + plain_data.MAX_FLAT - room.left
+            if stop is not None and result.status is CallStatus.RETURNED and size > LIGHT_BYTES:
+                results[-1] = replace(result, value=plain_data.Opaque("value that stop has seen"))
         results += [_not_run() for _ in range(len(calls) - len(results))]
         return CallsExecution(execution=execution, results=tuple(results))
 
@@ -370,33 +375,32 @@ def _with_room(limits: Limits, more: int) -> Limits:
     return Limits(**{**values, "output_bytes": limits.output_bytes + more})
 
 
-def _frames(stdout: bytes, nonce: str, count: int, most: int) -> dict[int, Any]:
-    """Frames by number: `nonce number json`, a line each. The first of each number counts; the rest is noise."""
-    found: dict[int, Any] = {}
-    start = f"{nonce} ".encode()
-    for line in stdout.split(b"\n"):
-        if not line.startswith(start):
-            continue
-        number, _, raw = line[len(start) :].partition(b" ")
-        if not number.lstrip(b"-").isdigit() or len(number) > 6 or not -1 <= int(number) < count:
-            continue
-        index = int(number)
-        if index in found:
-            continue
-        try:
-            found[index] = plain_data.loads(raw) if len(raw) <= most + 100 else ["big"]
-        except ValueError:
-            found[index] = ["bad"]
+def _frames(stdout: bytes, nonce: str, count: int) -> dict[int, bytes]:
+    """The JSON of frames by number: `nonce number json`, a line each. The first of each number counts; the rest is
+    noise. (Split by the frames' beginnings: sixty million empty lines are noise too, and would be gigabytes as a list.)
+    """
+    found: dict[int, bytes] = {}
+    for part in (b"\n" + stdout).split(f"\n{nonce} ".encode())[1:]:
+        number, _, raw = part.partition(b"\n")[0].partition(b" ")
+        if number != b"-1" and not (number.isdigit() and len(number) <= 6 and int(number) < count):
+            continue  # (`--5` is no number: the program may have read the nonce)
+        found.setdefault(int(number), raw)
     return found
 
 
-def _result(frame: Any, execution: Execution, *, loaded: bool) -> CallResult:
-    if frame is None:
+def _result(raw: bytes | None, most: int, room: plain_data.Room, *, loaded: bool) -> CallResult:
+    if raw is None:
         return CallResult(status=CallStatus.LIMIT) if loaded else _not_run()
+    frame: Any = ["big"]
+    if len(raw) <= most + 100:
+        try:
+            frame = plain_data.loads(raw)
+        except ValueError:
+            frame = None
     kind = frame[0] if isinstance(frame, list) and frame else None
     if kind == "ok" and len(frame) == 2:
         try:
-            return CallResult(status=CallStatus.RETURNED, value=plain_data.decode(frame[1]))
+            return CallResult(status=CallStatus.RETURNED, value=plain_data.decode(frame[1], room=room))
         except plain_data.DataTooBig:
             return CallResult(status=CallStatus.TOO_BIG)
         except ValueError:

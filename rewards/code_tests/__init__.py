@@ -17,6 +17,7 @@ import os
 import re
 import threading
 import weakref
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -565,23 +566,29 @@ class _Bench:
         self.needs_judge = False
         self.waiting: dict[int, list[_Round]] = {}
         self.left = [0] * len(findings.names)
+        self.uses: Counter[int] = Counter()
         for each in rounds:
             self.waiting.setdefault(each.after, []).append(each)
             self.left[each.test] += 1
+            self.uses.update(each.needs)
 
     def stop(self, index: int, result: CallResult) -> bool:
         """Takes in the result of one call; True when the rest need not be made."""
         if index != self.seen or self.stopped:
             return self.stopped
         self.seen += 1
-        if result.status is CallStatus.RETURNED:
-            self.values[index] = result.value
-        else:
+        if result.status is not CallStatus.RETURNED:
             self.failed[index] = self._failure(index, result)
+        elif self.uses[index]:
+            self.values[index] = result.value
         for each in self.waiting.get(self.seen, ()):
             self._check(each)
             if self.stopped:
                 break
+            for used in each.needs:
+                self.uses[used] -= 1
+                if not self.uses[used]:  # a hundred large values must not pile up here
+                    self.values.pop(used, None)
         return self.stopped
 
     def _check(self, each: _Round) -> None:

@@ -118,6 +118,10 @@ def _open_streams() -> None:
     sys.stdout = io.TextIOWrapper(out, encoding="utf-8", errors="surrogateescape", write_through=False)
     err = io.BufferedWriter(io.FileIO(2, "w", closefd=False))
     sys.stderr = io.TextIOWrapper(err, encoding="utf-8", errors="backslashreplace", line_buffering=True)
+    streams: tuple[Any, ...] = (sys.stdin, sys.stdout, sys.stderr)
+    for stream, name, mode in zip(streams, ("<stdin>", "<stdout>", "<stderr>"), "rww", strict=True):
+        stream.buffer.raw.name = name
+        stream.mode = mode  # the best-known fast reader of contest programs asks for it
     sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr  # type: ignore[misc]
 
 

@@ -34,6 +34,7 @@ from typing import Any, Final, TypeVar
 
 from sandboxes import plain_data
 from sandboxes.contract import (
+    LIGHT_BYTES,
     Call,
     CallResult,
     CallsExecution,
@@ -49,6 +50,7 @@ from sandboxes.contract import (
 )
 from sandboxes.plain_data import DataTooBig
 from sandboxes.zygote import judging
+from sandboxes.zygote.peer import new_token
 
 # fmt: off
 WARM_MODULES: Final = (
@@ -655,7 +657,7 @@ def classify(box: _Running, tier: str) -> Execution:
             end, limit = Exit.MEMORY_LIMIT, "memory_bytes"
     detail = f"over its limit of {getattr(limits, limit)} {limit}" if limit and hasattr(limits, limit) else ""
     if killed == "noise":
-        end, detail = Exit.SIGNAL, "ended: it wrote on the answer channel before it had loaded"
+        end, detail = Exit.SIGNAL, "ended: it wrote on the answer channel itself"
     return Execution(
         exit=end,
         stdout=stdout,
@@ -868,6 +870,7 @@ class _Calls(Conversation):
         self.results: list[CallResult] = []
         self.loaded = False
         self.asked_at = 0.0
+        self.token = ""
         self.stopped = False
 
     def _ask(self) -> None:
@@ -876,7 +879,8 @@ class _Calls(Conversation):
             # an argument that is not plain data is the caller's mistake, and was checked before the box started
             arguments = [plain_data.encode(value) for value in call.args]
             keywords = {name: plain_data.encode(value) for name, value in call.kwargs.items()}
-            if self.say(["call", call.entry_point, arguments, keywords]):
+            self.token = new_token()
+            if self.say(["call", call.entry_point, arguments, keywords, self.token]):
                 self.asked_at = time.monotonic()
                 self.deadline = None if self.wall is None else self.asked_at + self.wall
                 return
@@ -885,30 +889,41 @@ class _Calls(Conversation):
                 return
         self.finished = True
 
-    def _take(self, result: CallResult) -> None:
+    def _take(self, result: CallResult, heavy: bool = False) -> None:
         self.results.append(result)
-        if self.stop is not None and self.stop(len(self.results) - 1, result):
+        if self.stop is None:
+            return
+        if self.stop(len(self.results) - 1, result):
             self.stopped = self.finished = True
+        if heavy and result.status is CallStatus.RETURNED:
+            self.results[-1] = replace(result, value=plain_data.Opaque("value that stop has seen"))
 
     def frame(self, raw: bytes) -> None:
         now = time.monotonic()
         if self.finished:
             return
         if not self.loaded:
-            if raw != b'["loaded"]':  # the program wrote on the pipe before its module had loaded
-                self.broken = "noise"
-                self.finished = True
+            if raw != b'["loaded"]':
+                self._noise()
                 return
             self.loaded = True
             self._ask()
             return
-        if self.outgoing or len(self.results) >= len(self.calls):
-            return  # an answer before the question was read: noise that the program wrote on the pipe
         seconds = now - self.asked_at
         self.deadline = None
-        self._take(_read_answer(raw, seconds))
+        room = plain_data.Room()
+        result = _read_answer(raw, self.token, room, seconds)
+        if result is None:
+            self._noise()
+            return
+        self._take(result, heavy=len(raw) > LIGHT_BYTES or plain_data.MAX_FLAT - room.left > LIGHT_BYTES)
         if not self.finished:
             self._ask()
+
+    def _noise(self) -> None:
+        """The program itself wrote on the pipe."""
+        self.broken = "noise"
+        self.finished = True
 
     def complete(self, execution: Execution) -> tuple[CallResult, ...]:
         """One result per call, once the box has ended."""
@@ -923,13 +938,17 @@ class _Calls(Conversation):
         return tuple(results)
 
 
-def _read_answer(raw: bytes, seconds: float) -> CallResult:
-    """An answer frame of an untrusted box. What is not in the grammar is an opaque value."""
+def _read_answer(raw: bytes, token: str, room: plain_data.Room, seconds: float) -> CallResult | None:
+    """An answer frame of an untrusted box; None when it is none to the question that was asked. What is not in the
+    grammar is an opaque value."""
     try:
         frame = plain_data.loads(raw)
+        if type(frame) is not list or not frame or frame.pop() != token:
+            return None
         kind = frame[0]
         if kind == "ok":
-            return CallResult(status=CallStatus.RETURNED, value=plain_data.decode(frame[1]), wall_seconds=seconds)
+            value = plain_data.decode(frame[1], room=room)
+            return CallResult(status=CallStatus.RETURNED, value=value, wall_seconds=seconds)
         if kind == "raised":
             name, text = str(frame[1])[:60], str(frame[2])[:400]
             return CallResult(status=CallStatus.RAISED, exception=name, detail=text, wall_seconds=seconds)

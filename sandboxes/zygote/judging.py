@@ -29,7 +29,7 @@ from typing import Any, Final, NoReturn
 
 from sandboxes import plain_data
 from sandboxes.plain_data import DataTooBig, Handle
-from sandboxes.zygote.peer import Peer, PeerLost, exception_text
+from sandboxes.zygote.peer import Peer, PeerLost, exception_text, new_token
 
 ANSWERS, REQUESTS, VERDICT = 4, 5, 6
 _SITES: Final = "__declared_tests__"
@@ -160,13 +160,16 @@ class Session:
 
     def ask(self, *frame: Any) -> Any:
         """One request and its answer. Raises what the solution raised."""
+        token = new_token()
         try:
-            self.peer.write(list(frame))
+            self.peer.write([*frame, token])
         except PeerLost:
             self._lost("the solution's process has ended")
         while True:
             answer = self._read()
             kind = answer[0]
+            if kind != "back" and answer.pop() != token:
+                self._lost("the solution wrote on the answer channel")
             try:
                 if kind == "ok":
                     room = plain_data.Room(plain_data.MAX_TABLE)

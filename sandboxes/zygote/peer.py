@@ -1,8 +1,13 @@
 """Two ends of a pipe that ask each other: frames of plain data, and the service of a solution's functions.
 
-A frame is a 4-byte little-endian length and JSON. Requests are `[op, ...]`, answers `["ok", value]`,
-`["raised", class, message, bases, arguments]`, `["missing", name]` or `["big"]`. While a request waits for its answer
-the other side may ask back (`["back", ...]`): that is how a test's own function, passed as an argument, is called.
+A frame is a 4-byte little-endian length and JSON. Requests are `[op, ..., token]`, answers `["ok", value, token]`,
+`["raised", class, message, bases, arguments, token]`, `["missing", name, token]` or `["big", token]`. While a request
+waits for its answer the other side may ask back (`["back", ...]`): that is how a test's own function, passed as an
+argument, is called.
+
+The token is drawn anew for each request and has to come back. A program that knows the answers of a task and writes
+them on the pipe at a venture, ahead or from a thread, is refused at its first frame: without the token it was paid
+when its frames happened to fall between the questions, and the same program was not the next time.
 """
 
 from __future__ import annotations
@@ -22,6 +27,11 @@ MAX_TEXT: Final = 400
 
 class PeerLost(BaseException):
     """The other side is gone. Not an Exception: a test's `except Exception` must not take it for an answer."""
+
+
+def new_token() -> str:
+    """What the answer to one request has to end with."""
+    return os.urandom(8).hex()
 
 
 class Peer:
@@ -155,17 +165,18 @@ class Service:
             self._answer(request)
 
     def _answer(self, request: Any) -> None:
+        token = request.pop()
         try:
-            frame = ["ok", self.encode(self._do(request))]
+            frame = ["ok", self.encode(self._do(request)), token]
             self.peer.write(frame)
         except DataTooBig:
-            self.peer.write(["big"])
+            self.peer.write(["big", token])
         except MissingEntryPoint as error:
-            self.peer.write(["missing", str(error)[:200]])
+            self.peer.write(["missing", str(error)[:200], token])
         except PeerLost:
             os._exit(0)
         except BaseException as error:
-            self.peer.write(exception_frame(error))
+            self.peer.write([*exception_frame(error), token])
 
     def _do(self, request: Any) -> Any:
         op = request[0]
