@@ -43,6 +43,7 @@ from rewards.math_equivalence.equations import (
     constant_difference,
     constant_factor,
     cross_multiplied,
+    holds_derivative,
     is_derivative,
     is_name,
     is_number,
@@ -959,6 +960,10 @@ class _Comparison:
             gm, am = g.args[-1], a.args[-1]
             if not self.same(gm, am).equal:
                 return Decision(False, "value_differs", "other moduli")
+            if len(g.args) == len(a.args) == 3 and not all(n.args[0].op == "sym" for n in (g, a)):
+                same_left = self.same(g.args[0], a.args[0])
+                if not same_left.equal:
+                    return same_left  # 2n ≡ 1 and n ≡ 1
             m = exact_of(gm)
             x, y = exact_of(g.args[-2]), exact_of(a.args[-2])
             if isinstance(m, int) and m > 0 and isinstance(x, int) and isinstance(y, int):
@@ -1174,7 +1179,7 @@ class _Comparison:
                 family = self.families(g, a, declared=False)
                 if family is not None and family.equal:
                     return family
-            curve = len(g.args) == 2 and is_scalar(a) and all(map(is_scalar, g.args))
+            curve = len(g.args) == 2 and is_scalar(a) and all(is_scalar(s) and not holds_derivative(s) for s in g.args)
             if curve and traits(a).alone and solves(g, a):
                 return Decision(True, "equal_equation")
             if ga is not None:
@@ -1257,7 +1262,7 @@ class _Comparison:
             if found.equal:
                 found = Decision(False, "name_differs")
         sides = (*g.args, *a.args)
-        if len(g.args) == len(a.args) == 2 and all(map(is_scalar, sides)):
+        if len(g.args) == len(a.args) == 2 and all(map(is_scalar, sides)) and not any(map(holds_derivative, sides)):
             left = tree.add([g.args[0], tree.neg(g.args[1])])
             right = tree.add([a.args[0], tree.neg(a.args[1])])
             if _solved(g) and not _solved(a) and ZERO not in a.args:
@@ -1460,7 +1465,10 @@ class _Comparison:
 
     def systems(self, left: Entries, right: Entries) -> Decision | None:
         """`x=2, y=3` against `y=3, x=2`: by names, when each name stands once and the names are the same."""
-        if len(set(left.names)) != len(left.names) or len(set(right.names)) != len(right.names):
+        ours, theirs = set(left.names), set(right.names)
+        if len(left.names) == len(right.names) and (ours < theirs or theirs < ours):
+            return Decision(False, "name_differs", "x = 1, y = 2 is not x = 1, x = 2")
+        if len(ours) != len(left.names) or len(theirs) != len(right.names):
             return None
         table = dict(zip(right.names, right.values, strict=True))
         if set(left.names) != set(right.names):

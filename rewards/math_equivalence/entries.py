@@ -218,7 +218,7 @@ def declared_apart(node: Node) -> Node:
     for a in node.args:
         if kept and a.op == "rel" and a.value == ("in",) and a.args[1].op == "numset" and a.args[0].op in _LETTERS:
             if a.args[1].value[0] in "ZN":
-                declared = "integer"
+                declared = "integer" if a.args[1].value == "Z" else "natural"
                 continue
             if _elsewhere(a.args[0], kept):
                 declared = declared or "constant"

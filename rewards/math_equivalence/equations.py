@@ -157,6 +157,11 @@ def is_derivative(node: Node) -> bool:
     )
 
 
+def holds_derivative(node: Node) -> bool:
+    """Whether `dy/dx` stands anywhere: its letters are none that an equation is solved for."""
+    return (node.op == "div" and is_derivative(node)) or any(map(holds_derivative, node.args))
+
+
 def _letters_product(node: Node) -> bool:
     """`AB`, `NO`, `BC`: a product of capital letters names a length."""
     if node.op == "sym":

@@ -185,6 +185,8 @@ def residues_of(node: Node) -> Residues | None:
         plain = isinstance(divisor, int) and 0 < divisor <= MAX_MODULUS and node.args[1].op == "sym"
         return (divisor, frozenset((0,))) if plain and isinstance(divisor, int) else None
     if node.op == "cong":
+        if len(node.args) == 3 and node.args[0].op != "sym":
+            return None  # 2n ≡ 1
         modulus, values = exact_of(node.args[-1]), expand(node.args[-2])
         numbers = [_exact_value(v) for v in values or ()]
         if not isinstance(modulus, int) or not 0 < modulus <= MAX_MODULUS or not numbers or None in numbers:

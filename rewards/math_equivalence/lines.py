@@ -39,6 +39,8 @@ def line_of(node: Node) -> Line | None:
     whole: bool | None = None
     if node.op == "where":
         words = node.value
+        if "numset:N" in words or "natural" in words or "positive" in words:
+            return None  # a ray
         node, whole = node.args[0], True if words == "integer" else False if words in ("constant", "real") else None
     if node.op == "list" and (symmetric := _symmetric(node)) is not None:
         return symmetric
