@@ -120,7 +120,7 @@ ELSEWHERE: Final[Mapping[str, str]] = {
     "num_train_epochs": "optimiser.steps: a run is counted in optimiser steps",
     "lr_scheduler_type": "optimiser.schedule",
     "optim": "optimiser.name",
-    "optimizer": "optimiser.name",
+    "optimizer": "optimiser.name, and a section of a config file is [optimiser]",
     "bf16": "model.dtype",
     "fp16": "model.dtype",
     "eval_strategy": "evaluation.every",
