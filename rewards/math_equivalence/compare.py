@@ -72,7 +72,7 @@ from rewards.math_equivalence.families import (
 )
 from rewards.math_equivalence.latex import parse
 from rewards.math_equivalence.lines import line_of, may_be_line, same_line
-from rewards.math_equivalence.matrices import along_axes, as_matrix, holds_matrix, with_identity
+from rewards.math_equivalence.matrices import along_axes, as_matrix, holds_matrix, same_span, with_identity
 from rewards.math_equivalence.numeric import Evaluator, TooLarge
 from rewards.math_equivalence.piecewise import OTHERWISE, condition_form, same_piecewise
 from rewards.math_equivalence.plusminus import expand, expand_all, has_pm
@@ -447,6 +447,9 @@ class _Comparison:
             return self.same(g.args[0] if g.op == "label" else g, a.args[0] if a.op == "label" else a)
         if (g.op == "opaque" and g.value == "forall") or (a.op == "opaque" and a.value == "forall"):
             return self.quantified(g, a)
+        if g.op == a.op == "span":
+            same_space = same_span(g.args, a.args)
+            return Decision(same_space, "equal_set" if same_space else "value_differs")
         if holds_congruence(g) or holds_congruence(a):
             if (ours := residues_of(g)) is not None and (theirs := residues_of(a)) is not None:
                 alike = same_residues(ours, theirs)

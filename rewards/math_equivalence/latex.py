@@ -419,6 +419,7 @@ class _Parser(Numerals, UnitGrammar):
                         break
                 elif (
                     (token.kind == "W" and not words and (len(low) == 1 or low in FUNCTIONS) and token.text.isascii())
+                    or (not words and low in _BUILDERS and self.toks[self.i + 1].text in ("(", "\\{", "{"))
                     or (token.kind == "w" and words and len(low) == 1 and low != "a")
                     or (low in ("mod", "modulo") and words)
                 ):
@@ -549,6 +550,8 @@ class _Parser(Numerals, UnitGrammar):
                     continue
                 if token.text.lower() in ("is", "are") and (multiple := self.worded_multiple(left)) is not None:
                     return multiple
+                if token.text.lower() in ("is", "are") and (within := self.worded_between(left)) is not None:
+                    return within
                 if token.text.lower() in ("is", "are") and (worded := self.worded_sign()):
                     sides.append(self.ratio())
                     signs.append(worded)
@@ -621,6 +624,22 @@ class _Parser(Numerals, UnitGrammar):
             modulus = self.sum()
             if exact_of(modulus) is not None and self.at_clause_end():
                 return Node("cong", (left, tree.ZERO, modulus))
+        self.i = start
+        return None
+
+    def worded_between(self, left: Node) -> Node | None:
+        """`a is between 3 and 7`; the ends belong to it only when that is said"""
+        start = self.i
+        self.i += 1
+        if relation_of(self.words()) == "between":
+            low = self.sum()
+            if self.separator(False) == "and":
+                high = self.sum()
+                closed = high.op == "qty" and high.value.text == "inclusive"
+                high = high.args[0] if closed else high
+                sign = "<=" if closed or self.words() == ["inclusive"] else "<"
+                if self.at_clause_end():
+                    return Node("rel", (low, left, high), (sign, sign))
         self.i = start
         return None
 
@@ -1248,10 +1267,25 @@ class _Parser(Numerals, UnitGrammar):
             return Node("const", (), PLAIN_CONSTS[text])
         if len(text) == 1 and text.isascii():
             return self.named(text)
+        if low in _BUILDERS:
+            return self.built(low)
         if self.at_clause_end():
             special = phrase([low])
             return special if special is not None else Node("text", (), low)
         raise _Prose
+
+    def built(self, name: str) -> Node:
+        """built := ("diag" | "span") bracket"""
+        inner = self.bracket(self.toks[self.i])
+        parts = inner.args if inner.op in ("tuple", "list", "set") else (inner,)
+        if name == "span":
+            # span{(1,2)} and span(v, w); of one vector in round brackets the bracket is its own
+            return Node("span", (inner,) if inner.op == "tuple" and not any(n.op in _VECTORS for n in parts) else parts)
+        size = len(parts)
+        if size * size > MAX_ELEMENTS:
+            self.fail("a matrix of too many cells")
+        cells = tuple(parts[r] if r == c else tree.ZERO for r in range(size) for c in range(size))
+        return Node("matrix", cells, (size, size, "("))
 
     def money(self, token: Token) -> Node:
         """money := sign number"""
@@ -1861,6 +1895,9 @@ _UPRIGHT_FUNCTIONS: Final = FUNCTIONS - frozenset("min max sec arg th ch sh lcd 
 """Functions that are no words or units behind a number: `2\\operatorname{arctg} x`."""
 _COMPARING: Final = frozenset(("less", "greater", "more", "smaller", "larger", "at", "no", "not", "strictly"))
 _SIGNED: Final = frozenset(("positive", "negative", "nonnegative", "non-negative", "nonzero", "non-zero"))
+_BUILDERS: Final = frozenset(("diag", "span"))
+"""Words that are functions only before a bracket."""
+_VECTORS: Final = frozenset(("tuple", "matrix", "bracket"))
 _MULTIPLES: Final = tuple(
     text.split() for text in ("multiple of", "a multiple of", "multiples of", "divisible by", "numbers divisible by",
     "integers divisible by", "integer multiples of", "an integer multiple of")
@@ -1871,7 +1908,9 @@ _PERMUTING: Final = frozenset(
 _REJECTED: Final = frozenset(("rejected", "reject", "extraneous", "discarded", "discard", "舍去", "舍"))
 _PRODUCTS: Final = frozenset("at by my an as he do go me so us we am pm sq ft lb oz yd mi cm mm km kg mg ml".split())
 """Short words and units that are products of letters in a formula: `v_0 + at`, `mg\\sin\\theta`."""
-_MEASURES: Final = frozenset(("P", "Pr", "E", "Var", "D", "Cov", "prob", "Prob"))
+_MEASURES: Final = frozenset(
+    ("P", "Pr", "E", "Var", "D", "Cov", "prob", "Prob", "rank", "tr", "nullity", "dim", "Re", "Im", "deg", "ord")
+)
 """What is taken of events and random variables."""
 _SUPERLATIVES: Final = frozenset(
     ("smallest", "largest", "least", "greatest", "minimum", "maximum", "only", "answer", "minimal", "maximal", "best",

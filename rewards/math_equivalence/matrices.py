@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import Final
 
 from rewards.math_equivalence import tree
@@ -11,7 +13,7 @@ from rewards.math_equivalence.expressions import (
     substitute,
     traits,
 )
-from rewards.math_equivalence.tree import Node
+from rewards.math_equivalence.tree import Node, exact_of
 
 _ARITHMETIC: Final = frozenset({"add", "mul", "neg", "div"})
 
@@ -25,6 +27,40 @@ def holds_matrix(node: Node) -> bool:
     if node.op not in _ARITHMETIC:
         return False
     return any(a.op == "matrix" or holds_matrix(a) for a in node.args)
+
+
+def same_span(gold: Sequence[Node], answer: Sequence[Node]) -> bool | None:
+    """Whether two lists of rational vectors span one space: by the ranks of both and of all together."""
+    rows: list[list[list[Fraction]]] = []
+    for vectors in (gold, answer):
+        side: list[list[Fraction]] = []
+        for vector in vectors:
+            found = as_matrix(vector)
+            values = [exact_of(tree.fold(cell)) for cell in found[2]] if found is not None else []
+            if not values or any(v is None for v in values):
+                return None
+            side.append([Fraction(v) for v in values if v is not None])
+        rows.append(side)
+    if len({len(row) for side in rows for row in side}) != 1:
+        return False
+    ranks = {_rank(rows[0]), _rank(rows[1]), _rank(rows[0] + rows[1])}
+    return len(ranks) == 1
+
+
+def _rank(rows: list[list[Fraction]]) -> int:
+    """By elimination."""
+    left = [row[:] for row in rows]
+    rank = 0
+    for column in range(len(left[0])):
+        pivot = next((r for r in range(rank, len(left)) if left[r][column]), None)
+        if pivot is None:
+            continue
+        left[rank], left[pivot] = left[pivot], left[rank]
+        for r in range(rank + 1, len(left)):
+            factor = left[r][column] / left[rank][column]
+            left[r] = [a - factor * b for a, b in zip(left[r], left[rank], strict=True)]
+        rank += 1
+    return rank
 
 
 _IDENTITY: Final = frozenset(("I", "bold:I", "E", "bold:E"))

@@ -103,6 +103,9 @@ def _extreme(words: list[str], at: int) -> bool:
     )
 
 
+_WORDS_TOO: Final = frozenset("max min sec arg abs sign floor th det sh ch lcd log exp".split())
+
+
 def all_words(toks: list[Token]) -> bool:
     """Whether the text has no mathematics at all: words, marks, and at least one real word."""
     if sum(t.text == "?" for t in toks) > 1:
@@ -120,6 +123,8 @@ def all_words(toks: list[Token]) -> bool:
                 return False
         elif token.kind == "W":
             joins = token.text.lower() in AND_WORDS or token.text.lower() in OR_WORDS
+            if token.text in FUNCTIONS and token.text not in _WORDS_TOO:
+                return False  # \\operatorname{arsinh} x
             real = real or (len(token.text) > 1 and not joins) or not token.text.isascii()
         elif token.kind == "," or (token.kind == "o" and token.text in (".", "!", "?", "'", ":", "-", "{", "}")):
             continue

@@ -27,6 +27,7 @@ tuple is built in a third of a microsecond, compares and hashes structurally in 
 | `rel` | sides | tuple of relation signs |
 | `cong` | left or nothing, residue, modulus | |
 | `all` `any` | relations joined by "and" / "or" | |
+| `span` | vectors | |
 | `matrix` | cells, row by row | (rows, columns, fence) |
 | `cases` | value, condition, value, condition, ... | |
 | `ratio` | terms | the text between colons |

@@ -24,12 +24,13 @@ _GREEK: Final = sorted(
 FUNCTIONS: Final = _words(
     "sin cos tan cot sec csc sinh cosh tanh coth sech csch arcsin arccos arctan arccot arcsec arccsc arcsinh "
     "arccosh arctanh asin acos atan asinh acosh atanh ln log lg exp sqrt cbrt gcd lcm max min sgn sign det "
-    "arg abs floor ceil cis tg ctg cotg cosec arctg arcctg sh ch th lcd"
+    "arg abs floor ceil cis tg ctg cotg cosec arctg arcctg sh ch th lcd arsinh arcosh artanh"
 )
 FUNCTION_NAMES: Final = {
     "tg": "tan", "ctg": "cot", "cotg": "cot", "cosec": "csc", "arctg": "arctan", "arcctg": "arccot", "sh": "sinh",
     "ch": "cosh", "th": "tanh", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh",
-    "acosh": "arccosh", "atanh": "arctanh", "sign": "sgn",
+    "acosh": "arccosh", "atanh": "arctanh", "sign": "sgn", "arsinh": "arcsinh", "arcosh": "arccosh",
+    "artanh": "arctanh",
 }  # fmt: skip
 """Other spellings of a function."""
 

@@ -167,9 +167,9 @@ def ordinal(word: str) -> int | None:
 def _quadrant(words: list[str]) -> int | None:
     """The number of "second quadrant" and "Quadrant II"; None for other words."""
     rest = [w for w in words if w not in ("quadrant", "the", "in", "is", "nd", "st", "rd", "th")]
-    if "quadrant" not in words or len(rest) != 1:
+    if len(rest) != 1 or ("quadrant" not in words and (words != rest or rest[0] not in ("i", "ii", "iii", "iv"))):
         return None
-    (word,) = rest
+    (word,) = rest  # "III" alone too
     known = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "1": 1, "2": 2, "3": 3, "4": 4, "one": 1, "two": 2, "three": 3}
     return known.get(word, _ORDINALS.get(word))
 
