@@ -72,7 +72,7 @@ from rewards.math_equivalence.families import (
 )
 from rewards.math_equivalence.latex import parse
 from rewards.math_equivalence.lines import line_of, may_be_line, same_line
-from rewards.math_equivalence.matrices import along_axes, as_matrix, holds_matrix, same_span, with_identity
+from rewards.math_equivalence.matrices import MAX_VECTORS, along_axes, as_matrix, holds_matrix, same_span, with_identity
 from rewards.math_equivalence.numeric import Evaluator, TooLarge
 from rewards.math_equivalence.piecewise import OTHERWISE, condition_form, same_piecewise
 from rewards.math_equivalence.plusminus import expand, expand_all, has_pm
@@ -1065,9 +1065,9 @@ class _Comparison:
 
     def matrices(self, g: Node, a: Node) -> Decision | None:
         left, right = as_matrix(g), as_matrix(a)
-        if left is None and right is not None and right[0] == right[1]:
+        if left is None and right is not None and right[0] == right[1] <= MAX_VECTORS:
             left = as_matrix(with_identity(g, right[0]))
-        elif right is None and left is not None and left[0] == left[1]:
+        elif right is None and left is not None and left[0] == left[1] <= MAX_VECTORS:
             right = as_matrix(with_identity(a, left[0]))
         if left is not None and right is None and along_axes(g) is not None:
             right = along_axes(a, plain=True)  # 3i - 2j where the gold has bold letters

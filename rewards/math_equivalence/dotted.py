@@ -21,7 +21,10 @@ MAX_WRITTEN: Final = 9
 """Most written terms whose rule is looked for."""
 _STARTS: Final = range(-2, 9)
 """Where the index may begin."""
-_COUNTERS: Final = frozenset(("n", "k", "m", "N", "K", "M", "p", "q", "r", "s", "t", "j", "l", "i", "d"))
+_COUNTERS: Final = ("n", "k", "m", "N", "K", "M", "p", "q", "r", "s", "t", "j", "l", "i", "d")
+"""Letters that the last term may be counted by, the usual ones first."""
+MAX_TRIED: Final = 2
+"""Most letters that are tried."""
 _INDEX: Final = Node("sym", (), "#k")
 
 
@@ -113,7 +116,8 @@ def _by_formula(front: list[Node], back: list[Node], kind: str) -> Node | None:
     """`1^2 + 2^2 + ... + n^2`: the last term in its letter, from the whole number that gives the first."""
     last = back[-1]
     used = {name for term in front for name in _letters(term)}
-    for letter in sorted((_letters(last) & _COUNTERS) - used):
+    free = _letters(last) - used
+    for letter in [c for c in _COUNTERS if c in free][:MAX_TRIED]:
 
         def at(value: Node, letter: str = letter) -> Node:
             return tree.fold(substitute(last, {letter: value}))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import permutations
+from math import factorial
 from typing import Final
 
 from rewards.math_equivalence import tree
@@ -62,8 +63,9 @@ MAX_LETTERS: Final = 64
 """Longest run of letters that is read as a product."""
 MAX_NESTING: Final = 32
 """Most arguments inside arguments that one parser follows; brackets are read in parts before that."""
-MAX_PERMUTED: Final = 5
-"""Longest tuple whose permutations are written out."""
+MAX_PERMUTED: Final = 6
+"""Longest tuple whose permutations may be written out, and most tuples at once."""
+MAX_PERMUTATIONS: Final = 150
 MAX_DOTTED: Final = 3
 """Most sums and products with dots whose rule is looked for in one text."""
 _CHUNK_DEPTH: Final = 16
@@ -1997,6 +1999,8 @@ def _permuted(items: list[Node], cyclic: bool) -> Node:
     points = [p for n in points for p in (n.args if n.op in ("list", "set") else (n,))]
     if any(p.op != "tuple" or len(p.args) > MAX_PERMUTED for p in points) or len(points) > MAX_PERMUTED:
         raise _Prose
+    if sum(1 if cyclic else factorial(len(p.args)) for p in points) > MAX_PERMUTATIONS:
+        raise Problem("over_limit", f"more than {MAX_PERMUTATIONS} permutations")
     found: dict[Node, None] = {}
     for p in points:
         size = len(p.args)

@@ -15,6 +15,8 @@ from rewards.math_equivalence.expressions import is_scalar, same_scalar, substit
 from rewards.math_equivalence.matrices import as_matrix
 from rewards.math_equivalence.tree import Node, exact_of
 
+MAX_COORDINATES: Final = 6
+"""Most coordinates of a point, and most terms of one, that are looked at."""
 _RUNNING: Final = frozenset(("t", "s", "r", "u", "lambda", "mu", "k", "n", "m", "p", "q", "z", "y", "alpha", "beta"))
 
 
@@ -50,6 +52,8 @@ def line_of(node: Node) -> Line | None:
     if named is None or not all(map(is_scalar, named[1])):
         return None
     names, cells = named
+    if len(cells) > MAX_COORDINATES or any(c.op == "add" and len(c.args) > MAX_COORDINATES for c in cells):
+        return None
     letters = {name for cell in cells for name in traits(cell).alone}
     if len(letters) != 1 or not letters <= _RUNNING:
         return None

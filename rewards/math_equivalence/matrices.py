@@ -29,15 +29,21 @@ def holds_matrix(node: Node) -> bool:
     return any(a.op == "matrix" or holds_matrix(a) for a in node.args)
 
 
+MAX_VECTORS: Final = 10
+"""Most vectors, and most coordinates of one, whose span is compared; most rows of an identity matrix."""
+
+
 def same_span(gold: Sequence[Node], answer: Sequence[Node]) -> bool | None:
     """Whether two lists of rational vectors span one space: by the ranks of both and of all together."""
+    if max(len(gold), len(answer)) > MAX_VECTORS:
+        return None
     rows: list[list[list[Fraction]]] = []
     for vectors in (gold, answer):
         side: list[list[Fraction]] = []
         for vector in vectors:
             found = as_matrix(vector)
             values = [exact_of(tree.fold(cell)) for cell in found[2]] if found is not None else []
-            if not values or any(v is None for v in values):
+            if not 0 < len(values) <= MAX_VECTORS or any(v is None for v in values):
                 return None
             side.append([Fraction(v) for v in values if v is not None])
         rows.append(side)
