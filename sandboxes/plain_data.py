@@ -40,7 +40,7 @@ MAX_NODES: Final = 1_000_000
 """Elements of one value, those of flat lists of small ints or of text left out."""
 MAX_FLAT: Final = 16_000_000
 """Elements of flat lists, which are read at the speed of C (EvalPlus has tasks that return six million)."""
-MAX_TABLE: Final = 160_000_000
+MAX_TABLE: Final = 200_000_000
 """Elements of tables: equal rows of few distinct elements, one byte each on the wire, then compressed. EvalPlus has
 a task (MBPP 255) that returns 1.7 million tuples of 77 strings; only a box has the memory for one of these.
 
@@ -217,8 +217,8 @@ def encode(value: Any, *, keep: Keep | None = None) -> Any:
 
 _TABLE_ROWS: Final = 1024
 """Rows from which on a table is tried for."""
-_ROW_ELEMENTS: Final = 8
-"""Memory of a list or tuple beside its elements, in elements of 8 bytes."""
+_ROW_ELEMENTS: Final = 16
+"""What a list or tuple costs beside its elements, in elements: 64 bytes, and as much again for the time it takes."""
 
 
 def _table_cost(rows: int, width: int, atoms: Iterable[Any]) -> int:

@@ -327,6 +327,7 @@ def test_millions_of_rows_cross_as_a_table() -> None:
 
 
 _CODES = base64.b64encode(zlib.compress(b"\0\1\1\0")).decode()
+_MANY = base64.b64encode(zlib.compress(bytes(2_000_000))).decode()
 _BOMB = base64.b64encode(zlib.compress(bytes(50_000_000))).decode()
 
 
@@ -345,6 +346,9 @@ _BOMB = base64.b64encode(zlib.compress(bytes(50_000_000))).decode()
         ["P", "t", 2, ["a", "b"], _CODES, 1],
         ["P", "t", 2, ["a", "b"]],
         ["P", "t", 2, ["a", "b"], _BOMB],  # 50 MB of zeros in 50 kB
+        ["P", "l", 1, [7], _MANY],  # few enough elements, but a list around each of them
+        ["P", "l", 100, ["x" * 10_000], _MANY],  # few enough elements, but 10 GB for who writes them out
+        ["P", "l", 1, [1 << 60], _CODES],
     ],
 )
 def test_a_table_that_lies_is_refused(lie: list[Any]) -> None:

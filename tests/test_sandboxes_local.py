@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -360,33 +360,63 @@ def test_a_zygote_that_always_dies_is_a_sandbox_error(monkeypatch: pytest.Monkey
         assert sandbox.run(RIGHT).exit is Exit.OK
 
 
-def test_a_dead_trainer_leaves_no_process() -> None:
-    """SIGKILL of the trainer: its zygotes see the control socket close and end, a hanging box with them."""
+def _family(process: int) -> list[int]:
+    """The descendants of a process."""
+    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process)], capture_output=True, text=True).stdout
+    children = [int(pid) for pid in listed.split()]
+    return children + [pid for child in children for pid in _family(child)]
+
+
+@pytest.mark.parametrize("tier", ["namespaces", "landlock"])
+@pytest.mark.parametrize("victim", ["trainer", "zygote"])
+def test_a_dead_trainer_or_zygote_leaves_nothing(tier: str, victim: str, tmp_path: Path) -> None:
+    """SIGKILL of the trainer, or of its zygotes: the box that hangs ends too, and its folder goes. (Without a pid
+    namespace a program that slept was nobody's child for ever.)"""
+    if tier == "landlock" and not kernel.landlock_version():
+        pytest.skip("this kernel has no Landlock")
+    tmp_path.chmod(0o755)
     source = (
         "import sys, threading, time\n"
-        "from sandboxes import Program\n"
+        "from sandboxes import Limits, Program\n"
         "from sandboxes.local import LocalSandbox\n"
-        "box = LocalSandbox(workers=1)\n"
+        f"box = LocalSandbox(workers=1, tier={tier!r})\n"
         "box.run(Program.python('print(1)'))\n"
-        "threading.Thread(target=box.run, args=(Program.python('import time; time.sleep(50)'),), daemon=True).start()\n"
+        "sleeper = Program.python('import ctypes, time; ctypes.CDLL(None).prctl(1, 0, 0, 0, 0); time.sleep(50)')\n"
+        "limits = Limits(cpu_seconds=1, wall_seconds=2)\n"
+        "threading.Thread(target=box.run, args=(sleeper, limits), daemon=True).start()\n"
         "time.sleep(0.5)\n"
         "print(box._pool is not None, flush=True)\n"
+        "sys.stdin.read()\n"
+        "box.close()\n"
         "time.sleep(60)\n"
     )
     root = Path(__file__).resolve().parents[1]
-    trainer = subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, cwd=root)
-    assert trainer.stdout is not None
-    trainer.stdout.readline()
-    children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(trainer.pid)], capture_output=True, text=True).stdout
-    pids = [int(pid) for pid in children.split()]
-    assert pids
-    trainer.kill()
-    trainer.wait()
-    trainer.stdout.close()
-    end = time.monotonic() + 10
-    while time.monotonic() < end and any(Path(f"/proc/{pid}").exists() for pid in pids):
-        time.sleep(0.1)
-    assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-c", source]
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, cwd=root, env=environment) as trainer:
+        assert trainer.stdout is not None
+        assert trainer.stdin is not None
+        trainer.stdout.readline()
+        family = _family(trainer.pid)
+        assert len(family) >= 2  # a zygote and a box
+        if victim == "trainer":
+            trainer.kill()
+        else:
+            trainer.stdin.close()  # the pool is closed and starts no other zygote
+            for pid in _family(trainer.pid)[:1]:
+                os.kill(pid, signal.SIGKILL)
+        end = time.monotonic() + 10
+        while time.monotonic() < end and (_living(family) or any(tmp_path.glob("box-*"))):
+            time.sleep(0.1)
+        processes, folders = _living(family), [path.name for path in tmp_path.glob("box-*")]
+        trainer.kill()
+    assert processes == []
+    assert folders == []
+
+
+def _living(pids: Sequence[int]) -> list[int]:
+    return [pid for pid in pids if Path(f"/proc/{pid}").exists()]
 
 
 def _in_fork(sandbox: LocalSandbox, answers: Any) -> None:

@@ -8,6 +8,7 @@ own answers.
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # `signal` makes enums of numbers
 import atexit
 import builtins
 import contextlib
@@ -207,6 +208,8 @@ def _report_exception() -> int:
 
 def _begin(header: dict[str, Any]) -> None:
     sys.argv = [header["entry"], *header.get("args", ())]
+    # which the zygote ignores: `_thread.interrupt_main()` of a watchdog thread
+    _signal.signal(_signal.SIGINT, _signal.default_int_handler)
 
 
 def _make_module(name: str) -> types.ModuleType:

@@ -150,6 +150,7 @@ def interpreter_paths(packages: bool) -> tuple[str, list[str], list[str]]:
 CLEAN_ENVIRONMENT: Final = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     "HOME": "/tmp",
+    "USER": "nobody",  # `getpass.getuser()`, where no file tells
     "TMPDIR": "/tmp",
     "LANG": "C.UTF-8",
     "LC_ALL": "C.UTF-8",
@@ -208,6 +209,7 @@ class Zygote:
         self._next = 0
         self._pending = b""
         self.errors: Any = None
+        self.scratch_root = ""
         self.on_close: Callable[[], None] | None = None
         self.walls: dict[str, Any] = {}
         self.python = ""
@@ -224,6 +226,7 @@ class Zygote:
             options["scratch_root"] = tempfile.gettempdir()
         ours, theirs = socket.socketpair(socket.AF_UNIX, _SOCKET_TYPE)
         self = cls(ours, tier)
+        self.scratch_root = options.get("scratch_root", "")
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the zygote
         command = [executable, "-S", "-s", "-P", "-B", "-c", BOOT, str(theirs.fileno()), json.dumps(options)]
         environment = {**CLEAN_ENVIRONMENT, MARK: mark()}
@@ -324,6 +327,8 @@ class Zygote:
                 self.process.wait()
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL)
+            if self.scratch_root:
+                _remove_scratch(self.scratch_root, self.process.pid)
         if self.on_close is not None:
             self.on_close()
 
@@ -333,6 +338,18 @@ class Zygote:
         if self.process is not None and os.getpid() == self.owner:
             with suppress(OSError):
                 self.process.kill()
+
+
+def _remove_scratch(root: str, process: int) -> None:
+    """The folders of boxes whose zygote was killed, and so could not take them away itself."""
+    from sandboxes.zygote.server import empty_tree
+
+    with suppress(OSError):
+        for name in os.listdir(root):
+            if name.startswith(f"box-{process}-"):
+                with suppress(OSError):
+                    empty_tree(f"{root}/{name}", 1_000_000)
+                    os.rmdir(f"{root}/{name}")
 
 
 def _limits(limits: Limits) -> dict[str, float | int]:

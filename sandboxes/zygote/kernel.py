@@ -307,6 +307,14 @@ def prctl(option: int, value: int = 0) -> None:
     _check(_libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0), f"prctl({option})")
 
 
+def die_with_parent(parent: int) -> None:
+    """This process is killed when its parent, process `parent`, ends. (On Linux; elsewhere nothing.)"""
+    if _libc is not None:
+        prctl(PR_SET_PDEATHSIG, 9)
+        if os.getppid() != parent:  # it has ended already
+            os._exit(125)
+
+
 def set_host_name(name: str) -> None:
     """sethostname(2)."""
     raw = os.fsencode(name)
@@ -487,6 +495,7 @@ def seccomp_filter(
         deny(_number(_OTHER, "sched_setaffinity"), _EPERM)
     if own_pid is not None:
         deny(_number(_OTHER, "pidfd_open"), _EPERM)
+        on_argument(_number(_OTHER, "prctl"), 0, (make(_JUMP_EQUAL, 0, 1, PR_SET_PDEATHSIG), refuse))
     for name in _SYNC_CALLS:
         deny(_number(_SYNC_CALLS, name), 0)
     if not keep_metadata:

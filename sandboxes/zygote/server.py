@@ -266,6 +266,7 @@ class Server:
 
     def __init__(self, control: _socket.socket, options: dict[str, Any]) -> None:
         self.control = control
+        self.pid = os.getpid()
         self.walls: str = options["walls"]
         self.own_proc = False
         self.boxes: dict[int, Box] = {}
@@ -371,7 +372,7 @@ class Server:
         scratch = ""
         try:
             if self.walls in ("landlock", "rlimits"):
-                scratch = f"{self.scratch_root}/box-{os.getpid()}-{number}-{os.urandom(6).hex()}"
+                scratch = f"{self.scratch_root}/box-{self.pid}-{number}-{os.urandom(6).hex()}"
                 os.mkdir(scratch, 0o700)
             elif self.walls == "container":
                 scratch = "/tmp"
@@ -406,6 +407,8 @@ class Server:
             if scratch:
                 os.chdir(scratch)
             os.setsid()
+            if self.walls in ("landlock", "rlimits"):  # elsewhere the pid namespace ends with the zygote
+                kernel.die_with_parent(self.pid)
             if self.walls == "container":
                 _die_first(hidden=True)
             if descriptors[-1] >= len(descriptors):
@@ -715,6 +718,15 @@ class Server:
             if self.removers or self.finished > 50:
                 self._reap_strays()
 
+    def end(self) -> None:
+        """Nobody listens any more: ends the boxes that still run, and takes their folders away."""
+        if self.walls not in ("landlock", "rlimits"):
+            return  # they end with this process, and their folders with them
+        for running in self.boxes.values():
+            self.kill(running, "wall_seconds")
+            os.waitpid(running.pid, 0)
+            _remove_tree(running.scratch)
+
     def _reap_strays(self) -> None:
         """As PID 1 this process inherits orphans; boxes themselves are waited for in `finish` only."""
         self.finished = 0
@@ -759,7 +771,7 @@ def _tree_bytes(root: str) -> int:
     return total
 
 
-def _empty_tree(root: str, most_steps: int) -> bool:
+def empty_tree(root: str, most_steps: int) -> bool:
     """Deletes everything below `root`, folders without permissions and folders nested without end included.
 
     Returns False when it took more than `most_steps` and is not done.
@@ -820,7 +832,7 @@ def _remove_tree(root: str) -> int:
     """Deletes a scratch directory and all in it: at once when it is small, else by a child whose id is returned."""
     try:
         os.chmod(root, 0o700)
-        if not _empty_tree(root, 500):
+        if not empty_tree(root, 500):
             pid = os.fork()
             if pid:
                 return pid
@@ -828,7 +840,7 @@ def _remove_tree(root: str) -> int:
                 kernel.close_from(3)
                 os.setsid()  # it goes on when the zygote ends
                 os.nice(10)
-                _empty_tree(root, _ENDLESS)
+                empty_tree(root, _ENDLESS)
                 os.rmdir(root)
             finally:
                 os._exit(0)
@@ -848,7 +860,7 @@ def _sweep(wipe: bool) -> None:
         pass
     for folder in ("/tmp", "/dev/shm") if wipe else ():
         try:
-            _empty_tree(folder, _ENDLESS)
+            empty_tree(folder, _ENDLESS)
         except OSError:
             continue
 
@@ -934,6 +946,7 @@ def main(arguments: list[str]) -> None:
     server.control.send(json.dumps({"ready": True, "walls": walls, "python": python}).encode())
     try:
         server.serve()
+        server.end()
     except BaseException as error:
         os.write(server.errors, f"{type(error).__name__}: {error}\n".encode("utf-8", "replace"))
         os._exit(1)
