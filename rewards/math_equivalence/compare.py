@@ -48,6 +48,7 @@ from rewards.math_equivalence.equations import (
     is_name,
     is_number,
     length_name,
+    plain_name,
     solved_alike,
     solves,
 )
@@ -72,7 +73,15 @@ from rewards.math_equivalence.families import (
 )
 from rewards.math_equivalence.latex import parse
 from rewards.math_equivalence.lines import line_of, may_be_line, same_line
-from rewards.math_equivalence.matrices import MAX_VECTORS, along_axes, as_matrix, holds_matrix, same_span, with_identity
+from rewards.math_equivalence.matrices import (
+    MAX_VECTORS,
+    along_axes,
+    as_matrix,
+    holds_matrix,
+    same_span,
+    turned_matrices,
+    with_identity,
+)
 from rewards.math_equivalence.numeric import Evaluator, TooLarge
 from rewards.math_equivalence.piecewise import OTHERWISE, condition_form, same_piecewise
 from rewards.math_equivalence.plusminus import expand, expand_all, has_pm
@@ -526,6 +535,8 @@ class _Comparison:
                 return found
         same, rule = self.scalar(g, a)
         if same:
+            if rule == "equal_identity" and "mul" in (g.op, a.op) and turned_matrices(g, a):
+                return Decision(False, "order_differs", "products of matrices do not commute")
             return Decision(True, rule)
         if same is None and (left := series_of(g)) is not None and (right := series_of(a)) is not None:
             return self.same_series(left, right)
@@ -1289,6 +1300,7 @@ class _Comparison:
 
     def same_name(self, x: Node, y: Node) -> bool:
         """Whether two left sides name the same thing: the same letter; y and f(x) are one to a person."""
+        x, y = plain_name(x), plain_name(y)
         if x == y:
             return True
         if x.op == "text" or y.op == "text":

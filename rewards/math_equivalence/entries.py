@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from rewards.math_equivalence import tree
-from rewards.math_equivalence.equations import assignment
+from rewards.math_equivalence.equations import assignment, plain_name
 from rewards.math_equivalence.expressions import (
     is_scalar,
     substitute,
@@ -83,7 +83,7 @@ def entries_of(node: Node) -> Entries | None:
                 continue
             assigned = assignment(item)
             if assigned is not None:
-                name, value = assigned
+                name, value = plain_name(assigned[0]), assigned[1]
                 if name.op == "tuple" and value.op == "tuple":
                     values.append(value)
                     last_name = None
@@ -181,6 +181,14 @@ def folded(entries: Entries, other: tuple[Node, ...]) -> tuple[Node, ...]:
     return entries.values
 
 
+def as_vector(node: Node) -> tuple[Node, ...] | None:
+    """The cells of a vector or of a multiple of one."""
+    factors = node.args if node.op == "mul" else (node,)
+    if factors[-1].op not in ("tuple", "matrix"):
+        return None
+    return (*factors[:-1], *factors[-1].args)
+
+
 def _letter_of(name: Node) -> str:
     """`x` of `x_1`."""
     return str(name.value).partition("_")[0] if name.op == "sym" else show(name)
@@ -205,6 +213,13 @@ def declared_apart(node: Node) -> Node:
             return Node("where", (first,), "real")
         if condition.value[0] != "=" and any(side == letter for side in condition.args):
             return Node("where", (first,), f"if {show(condition)}")  # f(x) = √x, x ≥ 0
+    last = node.args[1]
+    if len(node.args) == 2 and last.op == "qty" and last.value.text in _SORTS and _elsewhere(last.args[0], [first]):
+        return Node("where", (first,), f"where {show(last.args[0])} {last.value.text}")  # n = p^k, p prime
+    if len(node.args) == 2 and last.op == "rel" and last.value == ("!=",) and (cells := as_vector(first)) is not None:
+        inside = {name for cell in cells for name in traits(cell).alone}
+        if any(side.op == "sym" and side.value in inside for side in last.args):
+            return Node("where", (first,), f"if {show(last)}")  # k(1,1,0), k ≠ 0
     if len(node.args) == 2 and node.args[1].op == first.op == "rel" and first.value == ("=",):
         condition = node.args[1]
         curve = all(map(is_scalar, first.args)) and not (assignment(first) and not traits(first.args[1]).alone)
@@ -244,6 +259,7 @@ def _argument_of(node: Node) -> Node | None:
 
 
 _LETTERS: Final = frozenset(("sym", "list", "tuple"))
+_SORTS: Final = frozenset(("prime", "constant", "integer", "real", "arbitrary", "is prime", "primes"))
 
 
 def _elsewhere(letter: Node, kept: list[Node]) -> bool:

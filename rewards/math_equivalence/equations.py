@@ -157,6 +157,15 @@ def is_derivative(node: Node) -> bool:
     )
 
 
+def plain_name(name: Node) -> Node:
+    """`z_x` for `\\partial z / \\partial x`; other names as they are."""
+    if name.op == "div" and is_derivative(name) and name.args[0].args[0] == Node("sym", (), "partial"):
+        over, under = name.args[0].args[1], name.args[1].args[1]
+        if over.op == under.op == "sym":
+            return Node("sym", (), f"{over.value}_{under.value}")
+    return name
+
+
 def holds_derivative(node: Node) -> bool:
     """Whether `dy/dx` stands anywhere: its letters are none that an equation is solved for."""
     return (node.op == "div" and is_derivative(node)) or any(map(holds_derivative, node.args))

@@ -231,7 +231,8 @@ class _Parser(Numerals, UnitGrammar):
                 number = self.toks[self.i + 1] if after.kind == "o" and after.text == "-" else after
                 if words[-2:] == ["permutations", "of"] and set(words) <= _PERMUTING:
                     return _permuted([self.chain()], cyclic="cyclic" in words)
-                if core and core[-1] in LABELS and len(words) < 5 and number.kind in ("n", "m", "c", "s"):
+                point = after.text == "(" and core[-1:] in (["center"], ["vertex"], ["focus"], ["midpoint"], ["centre"])
+                if core and core[-1] in LABELS and len(words) < 5 and (point or number.kind in ("n", "m", "c", "s")):
                     return Node("label", (self.clause(),), label_name(words))
                 raise _Prose
             self.i = start
@@ -351,7 +352,9 @@ class _Parser(Numerals, UnitGrammar):
             j = self.closing(j) if token.kind == "o" and token.text in _OPENERS else j + 1
             if j < 0:
                 return None
-        name = label_name([t.text.lower() for t in self.toks[self.i : j]])
+        words = [t.text.lower() for t in self.toks[self.i : j]]
+        words[0] = {"d": "var", "pr": "p", "prob": "p"}.get(words[0], words[0])
+        name = label_name(words)
         self.i = j + 1
         return Node("label", (self.clause(),), name)
 
@@ -1062,6 +1065,9 @@ class _Parser(Numerals, UnitGrammar):
             if inner.text in ("T", "t", "top") and after.text == "}" and node.op in ("matrix", "tuple", "bracket"):
                 self.i += 3
                 return _transpose(node)
+        elif token.text == "T" and node.op == "call" and len(node.args) > 1:
+            self.i += 1
+            return Node("mul", (Node("sym", (), node.value), _transpose(Node("tuple", node.args))))  # k(1,1,0)^T
         elif token.kind in ("w", "W") and token.text in ("T", "t") and node.op in ("matrix", "tuple", "bracket"):
             self.i += 1
             return _transpose(node)

@@ -26,7 +26,22 @@ def holds_matrix(node: Node) -> bool:
         return ":" in node.value and node.value[-2:] in (":i", ":j", ":k")
     if node.op not in _ARITHMETIC:
         return False
-    return any(a.op == "matrix" or holds_matrix(a) for a in node.args)
+    return any(a.op in ("matrix", "tuple", "bracket") or holds_matrix(a) for a in node.args)
+
+
+def turned_matrices(gold: Node, answer: Node) -> bool:
+    """Whether two products of capitals with an inverse among them, `A^{-1}B` and `BA^{-1}`, differ in their order."""
+    sides: list[list[tuple[str, object]]] = []
+    for node in (gold, answer):
+        factors: list[tuple[str, object]] = []
+        for factor in node.args if node.op == "mul" else (node,):
+            base, power = factor.args if factor.op == "pow" else (factor, tree.ONE)
+            if base.op != "sym" or not base.value[0].isupper() or exact_of(power) is None:
+                return False
+            factors.append((base.value, exact_of(power)))
+        sides.append(factors)
+    inverted = all(any(power == -1 for _, power in factors) for factors in sides)
+    return inverted and sides[0] != sides[1]
 
 
 MAX_VECTORS: Final = 10
@@ -138,6 +153,13 @@ def as_matrix(node: Node) -> tuple[int, int, tuple[Node, ...]] | None:
         return (len(node.args), 1, node.args) if node.args else None
     if node.op == "list" and len(node.args) == 1:
         return as_matrix(node.args[0])
+    if node.op == "list":
+        pairs = [pair for pair in map(assignment, node.args) if pair is not None and pair[0].op == "sym"]
+        if len(pairs) != len(node.args) or not pairs:
+            return None
+        names = [str(name.value) for name, _ in pairs]
+        numbered = names == [f"{names[0][:1]}_{j + 1}" for j in range(len(names))]
+        return (len(names), 1, tuple(value for _, value in pairs)) if numbered else None  # x_1 = 1, x_2 = 2
     axes = along_axes(node)
     if axes is not None:
         return axes

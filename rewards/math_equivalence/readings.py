@@ -294,6 +294,8 @@ def show(node: Node) -> str:
         return joined
     if op == "neg":
         return f"-({inner[0]})" if args[0].op in ("add", "div") else f"-{inner[0]}"
+    if op in ("pm", "mp"):
+        return f"{'±' if op == 'pm' else '∓'}{inner[0]}"
     if op == "rel":
         text = inner[0]
         for sign, side in zip(value, inner[1:], strict=True):

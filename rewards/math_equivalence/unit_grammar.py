@@ -18,6 +18,7 @@ class UnitGrammar(Cursor):
         """unit := word (word | "/" | "per" | "^" NUM | "*")*, up to a separator, a relation or the end"""
         start = self.i
         parts: list[str] = []
+        grouped = False
         while True:
             token = self.toks[self.i]
             kind, text = token.kind, token.text
@@ -43,6 +44,13 @@ class UnitGrammar(Cursor):
             elif kind == "s" and text == "mu" and self.toks[self.i + 1].text in MICRO:
                 parts.append("u" + self.toks[self.i + 1].text)
                 self.i += 2
+            elif kind == "o" and text == "/" and self.toks[self.i + 1].text == "(" and parts:
+                parts.append("/")
+                self.i += 2
+                grouped = True  # J/(mol K)
+            elif kind == "o" and text == ")" and grouped:
+                self.i += 1
+                grouped = False
             elif kind == "o" and text == "/" and self.toks[self.i + 1].kind in ("w", "W", "n"):
                 parts.append("/")
                 self.i += 1
@@ -70,7 +78,7 @@ class UnitGrammar(Cursor):
                 self.i += 1
             else:
                 break
-        if not parts or parts == ["/"]:
+        if not parts or parts == ["/"] or grouped:
             self.i = start
             return None
         unit = read_unit(parts)

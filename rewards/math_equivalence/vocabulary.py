@@ -51,6 +51,7 @@ _put("k", "emptyset varnothing", "empty")
 _put("c", "frac dfrac tfrac cfrac nicefrac sfrac", "frac")
 _put("c", "sqrt")
 _put("s", "complement Pr")
+_put("w", "top", "T")
 _put("c", "surd", "sqrt")
 _put("c", "binom dbinom tbinom", "binom")
 _put("c", "over choose atop stackrel overset underset pmod bmod mod pod overline bar underline vec hat widehat")
@@ -177,13 +178,14 @@ STOP_WORDS: Final = AND_WORDS | OR_WORDS | QUALIFIERS | {"to", "mod", "modulo", 
 FILLERS: Final = _words(
     "every only approximately about exactly roughly around the a an answer is are be equals equal final value values "
     "result so therefore thus hence solution solutions total of to both we get have all set interval intervals point "
-    "points origin vertex coordinates open closed half-open ordered pair triple number"
+    "points origin vertex coordinates open closed half-open ordered pair triple number pairs triples quadruples "
+    "tuples functions"
 )
 """Words that may stand before an answer without changing it."""
 LABELS: Final = _words(
     "minimum maximum mean median mode variance length width height area perimeter volume radius diameter slope "
     "intercept sum product difference quotient remainder first second third largest smallest range speed distance "
-    "time cost price age center domain amplitude period base"
+    "time cost price age center centre vertex focus midpoint domain amplitude period base"
 )
 """What a value in a list may be called: "minimum 3, maximum 8"."""
 _LABEL_SPELLINGS: Final = {"max": "maximum", "min": "minimum", "maximal": "maximum", "minimal": "minimum"}

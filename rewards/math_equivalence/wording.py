@@ -13,7 +13,7 @@ MAX_WORDS: Final = 24
 
 _DROPPED: Final = frozenset(
     (
-        "th st nd rd the a an of is are that it its in on to be s must angled there monotonically strictly segment"
+        "th st nd rd the a an of is are that it its in on to be s must angled there monotonically strictly segment we"
     ).split()
 )
 _SAME: Final = {
@@ -25,7 +25,7 @@ _SAME: Final = {
 _SPELT: Final = (
     ("not possible", "impossible"), ("can not", "cannot"), ("right - angled", "right"),
     ("the null hypothesis", "h_0"), ("null hypothesis", "h_0"), ("h _ 0", "h_0"),
-    ("north - ", "north"), ("south - ", "south"),
+    ("if and only if", "iff"), ("north - ", "north"), ("south - ", "south"),
 )  # fmt: skip
 """What is spelt in two words or more, and the one word for it."""
 _COPULAS: Final = frozenset(("is", "are", "was", "were"))
