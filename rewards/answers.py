@@ -120,9 +120,6 @@ _END_OF_TURN: Final = (
 def _region(text: str) -> tuple[int, int, bool]:
     """Start and end of the text that may hold the answer, and whether a think block was never closed."""
     start, end = 0, len(text)
-    # Two searches for one character are ten times as fast as one for a word, and most answers hold no tag.
-    if ">" not in text and "▷" not in text and "THINK]" not in text:
-        return start, end, False
     for hint in _THINKING_HINTS:
         if hint in text:
             unclosed = False
@@ -231,28 +228,6 @@ class _Box(NamedTuple):
     last: int  # one past the content
     end: int  # one past the box
     complete: bool
-
-
-class _Commands:
-    """Box commands from the end of a text to its start. Each name is searched again only behind where it was found."""
-
-    __slots__ = ("boxed", "frame", "start", "text")
-
-    def __init__(self, text: str, start: int, end: int) -> None:
-        self.text = text
-        self.start = start
-        self.boxed = text.rfind("boxed", start, end)
-        self.frame = text.rfind("\\fbox", start, end)
-        if self.frame < 0 and self.boxed < 0:
-            self.frame = text.rfind("\\framebox", start, end)
-
-    def before(self, end: int) -> int:
-        """Position of the last command's first letter (behind its backslash) before `end`, or -1."""
-        if self.boxed >= end:
-            self.boxed = self.text.rfind("boxed", self.start, end)
-        if self.frame >= end:
-            self.frame = self.text.rfind("\\fbox", self.start, end)
-        return self.frame + 1 if self.frame > self.boxed else self.boxed
 
 
 def _box_at(text: str, at: int, end: int) -> _Box | None:
@@ -370,7 +345,7 @@ _OFFERS: Final = frozenset("option possibility alternative candidate guess choic
 """Words of offers: "Option 1: \\boxed{4}. Option 2: \\boxed{5}.", "My second attempt: \\boxed{6}."."""
 _SAYS_ANOTHER: Final = frozenset("second third fourth alternative another other possible".split())
 _AROUND_OFFERS: Final = frozenset(
-    "the a an answer is it be it's could would might can also value result my solution then if allowed".split()
+    "the a an answer is it be it's could would might can also value result my solution then if allowed one".split()
 )
 _PARTS: Final = frozenset({"part", "case", "question", "teil", "fall", "cas", "caso", "parte", "partie"})
 _OF_PARTS: Final = frozenset("gives yields is are we get x y n then".split())
@@ -390,6 +365,8 @@ def _joins(gap: str) -> str:
         return ""
     if not gap or gap.isspace():
         return ", "
+    if "~~" in gap:
+        return ""  # what is struck out does not stand together with what replaces it
     plain = gap
     for command in ("\\qquad", "\\quad", "\\text", "\\mbox", "\\mathrm", "\\textrm"):
         plain = plain.replace(command, " ")
@@ -406,8 +383,10 @@ def _joins(gap: str) -> str:
     at = 0
     while at < len(words):
         word = words[at]
+        if len(word) > 3 and word[-1] == ".":
+            word, sentence = word[:-1], True
         following = words[at + 1] if at + 1 < len(words) else ""
-        if word in _ALTERNATIVES or word == "otherwise":
+        if word in _ALTERNATIVES or word == "otherwise" or word == "?":
             joiner = " or "
         elif word in _CONNECTORS or word in _MAYBE or word == "for":
             pass
@@ -434,7 +413,9 @@ def _joins(gap: str) -> str:
         return ", " if parts or not sentence else ""
     if sentence or len(unknown) > 4:
         return ""
-    if words[0] == "and" and not _PAIRED.isdisjoint(unknown):
+    if (words[0] == "and" and not _PAIRED.isdisjoint(unknown)) or (
+        words[0] == "if" and gap.rstrip(" $\\([").endswith(":")
+    ):
         return ", "
     bullet = gap[gap.rfind("\n") + 1 :].lstrip()[:2] if "\n" in gap else ""
     return ", " if bullet in ("- ", "* ", "• ") and len(unknown) <= 3 and _TOTALS.isdisjoint(unknown) else ""
@@ -473,9 +454,17 @@ def _find_boxed(text: str, start: int, end: int, prompt: str) -> tuple[Answer | 
     """The last box, with those that stand together with it; and one past where it ends."""
     search_end = end
     echoed = False
-    commands = _Commands(text, start, end)
+    # Box commands from the end to the start; no stretch is searched twice.
+    boxed = text.rfind("boxed", start, end)
+    frame = text.rfind("\\fbox", max(boxed, start), end)
+    if frame < 0 and boxed < 0:
+        frame = text.rfind("\\framebox", start, end)
     while True:
-        at = commands.before(search_end)
+        if boxed >= search_end or frame >= search_end:
+            if boxed >= search_end:
+                boxed = text.rfind("boxed", start, search_end)
+            frame = text.rfind("\\fbox", max(boxed, start), search_end)
+        at = frame + 1 if frame > boxed else boxed
         if at < 0:
             return (_ECHO if echoed else None), start
         box = _box_at(text, at, end)
@@ -488,17 +477,26 @@ def _find_boxed(text: str, start: int, end: int, prompt: str) -> tuple[Answer | 
             echoed = True
             search_end = max(at - 1, 0)  # a negative end would count from the end
             continue
-        if _box_denied(text, start, box, end):
+        if text[max(start, at - 24) : at].rstrip(_AROUND_BOX)[-2:].lower() in _NOT_ENDS and _box_denied(
+            text, start, box
+        ):
+            search_end = max(at - 1, 0)
+            continue
+        if end - box.end > 30 and _box_tempts(text, start, box):
             search_end = max(at - 1, 0)
             continue
         break
 
     last_end = box.end
-    spans = [_signed(text, start, box)]
+    spans = [_signed(text, start, box) if text[box.start - 1 : box.start] == "-" else _span(text, box)]
     joiner = ", "
     first = box
     while len(spans) < MAX_PARTS:
-        at = commands.before(first.start)
+        if boxed >= first.start:
+            boxed = text.rfind("boxed", start, first.start)
+        # One that stands together with this box ends near it.
+        frame = text.rfind("\\fbox", max(start, boxed, first.start - MAX_STATEMENT_CHARS), first.start)
+        at = frame + 1 if frame > boxed else boxed
         if at < 0:
             break
         before = _box_at(text, at, first.start)
@@ -566,16 +564,23 @@ _TEMPTING: Final = (
 )  # fmt: skip
 
 
-def _box_denied(text: str, start: int, box: _Box, end: int) -> bool:
-    """True for "the answer is not \\boxed{6}" and for "one might think that it is \\boxed{6}, but ..."."""
-    before = text[max(start, box.start - 24) : box.start].rstrip(' \t\n(*_`$\\"“{}').lower()
-    if before.endswith(_NOT_JOINED) or (before[before.rfind(" ") + 1 :] in _NOT_WORDS and before.endswith(_NOT_THIS)):
+_AROUND_BOX: Final = ' \t\n(*_`$\\"“{}['
+_NOT_ENDS: Final = frozenset("ot er be to an of ht as es è é не n't n’t 't ’t 不是 并非".split()) | {" è", " é"}
+
+
+def _box_denied(text: str, start: int, box: _Box) -> bool:
+    """True for "the answer is not \\boxed{6}". What ends otherwise than `_NOT_ENDS` need not be looked at."""
+    before = text[max(start, box.start - 24) : box.start].rstrip(_AROUND_BOX).lower()
+    if before.endswith(_NOT_JOINED):
         return True
-    if end - box.end < 12:
-        return False
+    return before[before.rfind(" ") + 1 :].lstrip("(") in _NOT_WORDS and before.endswith(_NOT_THIS)
+
+
+def _box_tempts(text: str, start: int, box: _Box) -> bool:
+    """True for "one might think that it is \\boxed{6}, but ..."."""
     before = text[max(start, box.start - MAX_GAP_CHARS) : box.start].lower()
     before = before[max(before.rfind(". "), before.rfind("\n")) + 1 :]
-    return any(phrase in before for phrase in _TEMPTING)
+    return len(before) > 12 and any(phrase in before for phrase in _TEMPTING)
 
 
 _RETRACTS: Final = (
@@ -584,10 +589,11 @@ _RETRACTS: Final = (
         for copula in ("'s ", " is ", "’s ")
         for judgement in ("incorrect", "wrong", "not correct", "not right", "not the answer")
     ),
-    " isn't right", " isn't correct", "oops", "scratch that", "i made a mistake", "i made an error",
-    "i made an arithmetic", "i made a calculation", "i miscalculated", "wait, no", "no, wait", "actually, no",
-    "actually no", ", but that ignores", "is not the correct answer", "is not the right answer", "不对", "算错了",
-    "是错的", "間違", "es incorrecto", "me equivoqué", "c'est faux", "me suis trompé",
+    " isn't right", " isn't correct", "oops", "no wait", "on second thought", "need to redo", "(wrong", "(incorrect",
+    "error above", "mistake above", "there is an error", "there must be an error", "scratch that", "i made a mistake",
+    "i made an error", "i made an arithmetic", "i made a calculation", "i miscalculated", "wait, no", "no, wait",
+    "actually, no", "actually no", ", but that ignores", "is not the correct answer", "is not the right answer",
+    "不对", "算错了", "是错的", "間違", "es incorrecto", "me equivoqué", "c'est faux", "me suis trompé",
     "das ist falsch", "это неверно", "это неправильно",
 )  # fmt: skip
 _SAID_OF_BOX: Final = ("that", "this", "it", "which")
@@ -597,11 +603,15 @@ _SAYS_YES: Final = ("yes", "indeed", "correct", "是的", "对", "はい", "sí"
 
 
 def _retraction(text: str, after: int, end: int) -> int:
-    """One past where a box that ends at `after` is taken back ("Is it \\boxed{5}? No.", "Sorry, that is wrong."), or -1.
+    """One past where a box ending at `after` is taken back ("Is it \\boxed{5}? No.", "Sorry, that is wrong."), or -1.
 
     What is said of others is none: "Some answer 12, but that is wrong", "the verification step was incorrect".
     """
-    low = _lowered(text[after : min(end, after + MAX_STATEMENT_CHARS)])
+    tail = text[after : min(end, after + MAX_STATEMENT_CHARS)]
+    rest = tail.strip(" .$)}]\\*\n")
+    if len(rest) < 40 and not any(mark in rest for mark in ",.\n?!(，。？吗—"):
+        return -1  # "$ scoops of ice cream.": no clause follows the box
+    low = _lowered(tail)
     asked = _skip(low, 0, len(low), " $*)}\\.")
     if low.startswith(("?", "？", "吗"), asked):
         told = _skip(low, asked, len(low), " ?？吗$*)\n")
@@ -762,7 +772,8 @@ _ABOUT: Final = (
 """What stands before an exact value's decimal: "$\\frac{2}{3}$, or approximately 0.667"."""
 _BOILERPLATE: Final = (
     "i hope", "hope this", "hope that", "let me know", "feel free", "please let", "if you have", "qed", "q.e.d",
-    "thank", "this completes", "consistent",
+    "thank", "this completes", "i can show", "i can explain", "i can also", "i can provide", "i'd be happy",
+    "consistent",
 )  # fmt: skip
 _JUDGEMENTS: Final = frozenset(
     {
@@ -772,7 +783,7 @@ _JUDGEMENTS: Final = frozenset(
 )  # fmt: skip
 """What is said of an answer, not as one: "This answer is correct."."""
 _SAID_OF_IT: Final = ("not ", "n't", "correct.", "correct\n", "wrong.", "wrong\n", "right.", "incorrect")
-_STARTS_MATH: Final = frozenset("0123456789+-−–±∓([{<|\\$€£¥₹√π∞∅.°½⅓⅔¼¾⅕⅛＋－０１２３４５６７８９①②③④⑤")
+_STARTS_MATH: Final = frozenset("0123456789+-−–±∓([{<>≤≥|\\$€£¥₹√π∞∅.°½⅓⅔¼¾⅕⅛＋－０１２３４５６７８９①②③④⑤")
 _TRAILING: Final = " \t\r\n.,;:!?。，；：！？*`_\"'”“’"
 
 
@@ -812,12 +823,13 @@ def _after_root(text: str, low: str, at: int, end: int, connectors: tuple[str, .
             at = colon
         else:
             return -1
-    for connector in connectors:
+    for connector in connectors if low.startswith(connectors, at) else ():
         if low.startswith(connector, at):
             after = at + len(connector)
             if connector and connector[-1].isascii() and connector[-1].isalpha() and _is_letter(low, after):
                 continue
             at = _skip(text, after, end, " \t:：*_`=")
+            at += text.startswith("> ", at) and text[at - 1] in "=-"  # "Answer => 5"
             if at < end and text[at] == "\n":
                 at = _skip(text, at, end, " \t\n*_`")
             return at if at < end else -1
@@ -825,6 +837,8 @@ def _after_root(text: str, low: str, at: int, end: int, connectors: tuple[str, .
         # A heading: "**Final Answer**\n\n$5$"
         after = _skip(text, at, end, " \t\n*_`-")
         return after if after < end and (text[after] in _STARTS_MATH or after + 80 > end) else -1
+    if low[at - 1 : at] in ("]", " ") and low[max(0, at - 4) : at].rstrip().endswith("]") and _answer_like(text, at, end):
+        return at  # "[Answer] 18"
     # "the answer $5$", "answer \boxed..."; words that follow directly are a sentence about the answer
     return at if at < end and text[at] in "$\\" and connectors is _ENGLISH else -1
 
@@ -871,7 +885,9 @@ def _statement_end(text: str, start: int, end: int) -> int:
             while word > start and (text[word - 1].isalpha() or text[word - 1] == "."):
                 word -= 1
             after = _skip(text, at + 1, end, " ?" if c == "?" else " ")
-            if c == "?" and _offers_more(text, after):
+            if c == "?" and (
+                _offers_more(text, after) or (text[after : after + 1].isdecimal() and "?" in text[after : after + 6])
+            ):
                 at += 1  # "10?? or 11??" is one statement that names two
                 continue
             if not (
@@ -906,6 +922,8 @@ def _leading(text: str, low: str, start: int, end: int) -> tuple[int, int] | Non
     while moved:
         moved = False
         start = _skip(text, start, end, ' \t*_`"“:：~')
+        if not low.startswith(_FILLERS, start):
+            break
         for filler in _FILLERS:
             if low.startswith(filler, start) and not (filler[-1].isascii() and _is_letter(low, start + len(filler))):
                 start += len(filler)
@@ -1358,6 +1376,28 @@ def _says_of_others(text: str, low: str, at: int, found: int, end: int) -> bool:
     return not low.startswith(("correct", "right", "true", "both correct"), low.find("are ", named[1]) + 4)
 
 
+_IS_DENIED: Final = ("(wrong", "(incorrect", "is wrong", "is incorrect", "is not correct", "is not right", "is not the")
+_OR_MORE: Final = (" or more", " or less", " or fewer", " or greater", " or higher", " or above")
+_FOREIGN_OR: Final = (" o ", " u ", " ou ", " oder ", " или ", "或者", "或", "または")
+
+
+def _split_or(text: str, first: int, last: int) -> list[Span]:
+    """The two values of "x = 3 o x = -3", "3 或 -1": "or" in other languages, which no reader of mathematics knows."""
+    if last - first < 3:
+        return []
+    for word in _FOREIGN_OR:
+        at = text.find(word, first, last)
+        if at <= first:
+            continue
+        left, right = _trim(text, first, at), _trim(text, at + len(word), last)
+        if left[0] < left[1] and right[0] < right[1]:
+            if any(text[side[0]] not in _STARTS_MATH and not _starts_symbol(text, *side) for side in (left, right)):
+                return []
+            return [Span(text[side[0] : side[1]], *side) for side in (left, right)]
+    return []
+
+
+_NOT_THE_ANSWER: Final = ("if the ", "whose ", "wrong ", "incorrect ", "previous ", "false ")
 _IS_THE: Final = (" is the ", " is our ", " is the final ", " is our final ", " is the correct ", " is my ")
 
 
@@ -1377,7 +1417,7 @@ def _statements(text: str, low: str, start: int, end: int, roots: Sequence[_Root
             if at >= 0:
                 heads.append([at, root, connectors, is_ascii])
     while heads:
-        head = max(heads) if len(heads) > 1 else heads[0]
+        head = heads[0] if len(heads) == 1 else max(heads)
         at, root, connectors, is_ascii = head
         if not (is_ascii and _is_letter(low, at - 1)):
             found = _after_root(text, low, at + len(root), end, connectors)
@@ -1385,7 +1425,7 @@ def _statements(text: str, low: str, start: int, end: int, roots: Sequence[_Root
                 found >= 0
                 and not (root in ("option", "choice") and _says_of_others(text, low, at + 6, found, end))
                 and not low.startswith(_SAID_OF_IT, found)
-                and not low.endswith(("if the ", "whose "), max(start, at - 8), at)
+                and not low.endswith(_NOT_THE_ANSWER, max(start, at - 10), at)
             ):
                 yield at, found
             elif found < 0 and root == "answer" and low.endswith(_IS_THE, start, at):
@@ -1414,9 +1454,13 @@ def find_answer(
         truncated: True when generation was cut off; then what touches the end of the text is not taken as finished,
             and the closing sentence is not read.
     """
-    start, end, unclosed = _region(text)
-    if unclosed:
-        return _TRUNCATED
+    # A search for one rare character is ten times as fast as one for a word, and most answers hold no tag.
+    if ">" not in text and "▷" not in text and ("K" not in text or "THINK]" not in text):
+        start, end = 0, len(text)
+    else:
+        start, end, unclosed = _region(text)
+        if unclosed:
+            return _TRUNCATED
     boxed, after = _find_boxed(text, start, end, prompt)
     if boxed is not None and boxed.problem == "truncated":
         return boxed
@@ -1428,13 +1472,13 @@ def find_answer(
     tail = after if explicit else start
 
     # A tag or a #### line behind the box is a later statement than the box.
-    if text.find("<answer>", tail, end) >= 0:
+    if text.find("<", tail, end) >= 0 and text.find("<answer>", tail, end) >= 0:
         tagged = _find_tagged(text, tail, end, where, choice, truncated)
         if tagged is not None:
             return tagged
     if where == "boxed":
         return explicit or (boxed if boxed is not None else _NONE)
-    if text.find("####", tail, end) >= 0:
+    if text.find("#", tail, end) >= 0 and text.find("####", tail, end) >= 0:
         found = _hashes(text, tail, end, choice=choice)
         if found is not None:
             if truncated and found[1] >= _trim_end(text, 0, len(text)):
@@ -1488,6 +1532,8 @@ def _last_statement(text: str, low: str, start: int, end: int, choice: bool, tru
                     return Answer((Span(text[first:last], first, last),), "stated")
             continue
         stop = _statement_end(text, at, end)
+        if end - stop > 8 and not choice and (taken_back := _retraction(text, stop, end)) >= 0:
+            return _closing(text, low, taken_back, end, False) or _NONE
         direct = _answer_like(text, at, end) or _starts_symbol(text, at, end)
         if direct or stop - at <= MAX_WORDS_CHARS or end - at <= MAX_STATEMENT_CHARS:
             answer = _read_statement(text, low, at, end, choice, truncated)
@@ -1573,9 +1619,23 @@ _ABOUT_WORDS: Final = ("approximately", "about", "roughly", "\\approx", "$\\appr
 def _read_statement(text: str, low: str, at: int, end: int, choice: bool, truncated: bool) -> Answer | None:
     if text.startswith("<", at):
         at = _past_tags(text, at, end)
+    if (
+        not choice
+        and text[at + 1 : at + 3] in (": ", ") ", ". ")
+        and text[at] in "ABCDE"
+        and _answer_like(text, at + 3, end)
+    ):
+        at += 3  # "The answer is C: 12"
     stop = _statement_end(text, at, end)
     if truncated and stop >= _trim_end(text, 0, len(text)):
         return _TRUNCATED
+    bold = text.find("**", at, stop)
+    if bold > at and text.count("**", at, stop) == 1:
+        stop = bold  # "**Answer: 7/9** ≈ 0.778"
+    if not choice and text.count("?", at, stop) > 1:
+        return None  # "5? 6? 7?"
+    if text.find("[/", at, stop) > at:
+        stop = text.find("[/", at, stop)  # "[ANSWER]17[/ANSWER]"
     tag = text.find("</", at, stop)
     if tag > at and not text.startswith("</answer", tag):
         stop = tag  # "<b>42</b>"
@@ -1588,8 +1648,6 @@ def _read_statement(text: str, low: str, at: int, end: int, choice: bool, trunca
         contrast = _after_contrast(low, at, stop)
         if contrast >= 0:
             at = _skip(text, contrast, stop, " ,、，*")
-        elif text[at + 1 : at + 3] in (": ", ") ", ". ") and text[at] in "ABCDE" and _answer_like(text, at + 3, stop):
-            at += 3  # "The answer is C: 12"
     if choice:
         found = _choices(text, at, stop)
         if found is None:
@@ -1601,8 +1659,16 @@ def _read_statement(text: str, low: str, at: int, end: int, choice: bool, trunca
         if found[0] >= found[1] or found[1] - found[0] > 120:
             return None
     first, last = _trim(text, *found)
-    if not choice and _denied_before(low, at, first):
-        return None
+    if not choice:
+        if _denied_before(low, at, first) or _gives_up(low, at, first, last, stop):
+            return None
+        if low.startswith(_IS_DENIED, _skip(low, last, stop, " *$)")):
+            return None
+        if low.startswith(_OR_MORE, last):
+            last = min(stop, last + 8)  # a bound, not the value
+        split = _split_or(text, first, last)
+        if split:
+            return Answer(tuple(split), "stated", "", " or ")
     other = _alternative(text, low, last, stop, choice)
     if other is not None and first < last:
         spans = Span(text[first:last], first, last), Span(text[other[0] : other[1]], *other)
@@ -1781,16 +1847,121 @@ _WORD_VERDICTS: Final = (
 def _verdict_in_words(low: str, start: int, end: int) -> tuple[int, int] | None:
     """What a sentence without numbers ends in: "the equation has no solution"."""
     for words in _WORD_VERDICTS:
-        if low.endswith(words, start, end):
-            return end - len(words), end
+        at = low.rfind(words, start, end)
+        if at >= 0:
+            return at, at + len(words)
+    for word in ("true", "false"):
+        if low.endswith(": " + word, start, end) and low[start : end - len(word) - 2].isalpha():
+            return end - len(word), end
+    return None
+
+
+_CHECKS: Final = (
+    "check:", "check**", "verification", "verify", "to confirm", "confirm:", "comprobación", "verificación",
+    "vérification", "vérifions", "проверка", "probe:", "確認：", "検算", "验证", "検証", "檢驗",
+)  # fmt: skip
+_CHECK_STEMS: Final = ("check", "verif", "confirm", "probe:")
+_FOREIGN_CHECK_STEMS: Final = ("comprobaci", "vérif", "провер", "確認", "検算", "验证", "検証", "檢驗")
+_OFFERS_HELP: Final = (
+    "would you like",
+    "do you want",
+    "shall i",
+    "do you need",
+    "want me to",
+    "should i",
+    "can i help",
+)
+_ASKS: Final = ("did ", "do you", "can you", "could you", "what ", "which ", "how ", "who ", "why ", "when ", "where ")
+_REASONS: Final = (
+    ", which ", ", since ", ", because ", " because ", ", denn ", ", da ", ", weil ", ", car ", ", puisque ",
+    ", ya que ", ", porque ", ", так как ", ", потому что ", ", pois ", ", perché ", "，因为",
+)  # fmt: skip
+_INFERS: Final = (
+    " so ",
+    " then",
+    "therefore",
+    "thus",
+    "hence",
+    "we get",
+    "we have",
+    "which is",
+    "which gives",
+    "which means",
+)
+
+
+def _before_check(text: str, low: str, start: int, end: int) -> int:
+    """The end of the text before a check that closes it: "So $x = 7$.\\n\\nCheck: $2(7)+3 = 17$."."""
+    floor = max(start, end - MAX_STATEMENT_CHARS)
+    stems = _CHECK_STEMS if text.isascii() else _CHECK_STEMS + _FOREIGN_CHECK_STEMS
+    if not any(low.find(stem, floor, end) >= 0 for stem in stems):
+        return end
+    found = -1
+    for word in _CHECKS:
+        at = low.rfind(word, floor, end)
+        if at > found and text[_trim_end(text, floor, at) - 1 : at].strip(" *#_\n")[-1:] in (".", "", "。", "$", "!"):
+            found = at
+    if found < 0 or not any(c.isdecimal() for c in text[floor:found]):
+        return end
+    return _trim(text, floor, found)[1]
+
+
+def _before_reason(text: str, low: str, start: int, end: int) -> int:
+    """The end of a sentence before its reason: "Die Lösung ist $x = 5$, denn $3 \\cdot 5 = 15$". To infer is none."""
+    at = min((at for word in _REASONS if (at := low.find(word, start, end)) >= 0), default=-1)
+    if at < 0 or low.startswith(("since", "because", "as ", "if ", "when"), start):
+        return end
+    said = low[start:at]
+    if not any(c.isdecimal() for c in said) or any(word in low[at:end] for word in _INFERS):
+        return end
+    return at if any(copula in said for copula in _COPULAS) else end
+
+
+_SAYS_CORRECT: Final = (
+    "is correct", "is right", "is the correct", "is the right", "is the best", "is better", "is true", "选项正确",
+    "正确", "は正しい",
+)  # fmt: skip
+
+
+def _affirmed(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
+    """The letter of "C is correct because A and B are too small"."""
+    for words in _SAYS_CORRECT:
+        at = low.find(words, start, end)
+        while at > start and text[at - 1] in " )*.$}":
+            at -= 1
+        if at > start and "A" <= text[at - 1] <= "J" and not _is_letter(text, at - 2):
+            return at - 1, at
     return None
 
 
 _WHOLE_WORDS: Final = (_NUMBER_WORDS - {"and"}) | {"yes", "no", "true", "false"}
 _GIVES_UP: Final = (
     "i cannot", "i can't", "unable to", "not determined", "cannot be determined", "not enough information",
+    "wrong answer", "incorrect answer", "anything from", "anything between",
 )  # fmt: skip
-_IN_VAIN: Final = ("nothing work", "none of", "didn't work", "did not work", "doesn't work", "no luck")
+_IN_VAIN: Final = (
+    "nothing work",
+    "none of",
+    "didn't work",
+    "did not work",
+    "doesn't work",
+    "no luck",
+    "i cannot",
+    "i can't",
+)
+_NUMBERED: Final = (
+    "step",
+    "page",
+    "figure",
+    "equation",
+    "example",
+    "problem",
+    "question",
+    "section",
+    "theorem",
+    "method",
+    "any of",
+)
 _OF_REWARD: Final = ("reward", "score", "grade", "system")
 
 
@@ -1799,6 +1970,10 @@ def _gives_up(low: str, start: int, first: int, last: int, end: int) -> bool:
     if end - last > 8 and any(phrase in low[last:end] for phrase in _IN_VAIN):
         return True
     if first - start > 8 and any(phrase in low[start:first] for phrase in _GIVES_UP):
+        return True
+    if low.endswith(_NUMBERED, start, first - 1):
+        return True  # "Step 3:"
+    if (named := low.find("any of ", start, first + 1)) >= 0 and low[named + 7 : named + 8].isdecimal():
         return True
     said = low[start:first].strip(" *:=\"'{[(")
     return said in _OF_REWARD and low[first:last] in ("1", "1.0", "100", "10")
@@ -1816,6 +1991,8 @@ def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer 
             first, stop = _trim(text, opening + 2, last - 2)
             if first < stop:
                 return Answer((Span(text[first:stop], first, stop),), "closing")
+    if not choice:
+        last = _before_check(text, low, start, last)
     if text.endswith("=", start, last) and not text.endswith(("==", "-=", "*="), start, last):
         return None  # cut off in the middle of a calculation
     for _ in range(4):
@@ -1845,17 +2022,26 @@ def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer 
             if following >= last:
                 break
             at = following
-        if low.startswith(_BOILERPLATE, at):
+        if low.startswith(_BOILERPLATE, at) or (text.startswith("?", last) and low.startswith(_OFFERS_HELP, at)):
             last = at
             continue
+        if text.startswith("?", last) and (low.startswith(_ASKS, at) or text.find("? ", first, last) >= 0):
+            return None  # "Did you mean 5 or 7?", "5? 6? 7?"
         if not choice and (word := low[at:last].strip(_TRAILING)) and word in _WHOLE_WORDS:
             begin, stop = _trim(text, at, last)
             return Answer((Span(text[begin:stop], begin, stop),), "closing")
-        if not choice and low.startswith(("yes,", "no,"), at):
-            stop = at + 3 if low.startswith("yes", at) else at + 2
-            return Answer((Span(text[at:stop], at, stop),), "closing")
+        begin = _skip(text, at, last, "*_ ")
+        if not choice and low.startswith(("yes,", "no,", "yes**", "no**"), begin):
+            stop = begin + 3 if low.startswith("yes", begin) else begin + 2
+            return Answer((Span(text[begin:stop], begin, stop),), "closing")
+        if not choice:
+            last = _before_reason(text, low, at, last)
         if choice:
-            found = _choice(text, at, last, last=True) or _choice(text, first, last, last=True)
+            found = (
+                _affirmed(text, low, at, last)
+                or _choice(text, at, last, last=True)
+                or _choice(text, first, last, last=True)
+            )
             if found is not None:
                 found = _letters_before(text, first, found[0]), found[1]
         elif _bare_expression(text, start, last):
@@ -1876,6 +2062,8 @@ def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer 
             if found is not None and (_denied_before(low, at, found[0]) or _denied(text, found[1], last)):
                 return None
             if found is not None and _gives_up(low, at, found[0], found[1], last):
+                return None
+            if found is not None and low.startswith(_IS_DENIED, _skip(low, found[1], last, " *$)")):
                 return None
         if found is None and not choice:
             found = _verdict_in_words(low, at, last)
