@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import permutations
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
@@ -40,7 +39,6 @@ from rewards.math_equivalence.equations import (
     asked_of,
     assignment,
     close,
-    constant_difference,
     constant_factor,
     cross_multiplied,
     holds_derivative,
@@ -60,6 +58,7 @@ from rewards.math_equivalence.expressions import (
     traits,
 )
 from rewards.math_equivalence.families import (
+    CONGRUENT,
     PARAMETERS,
     POINT_LETTERS,
     constants_in,
@@ -87,6 +86,16 @@ from rewards.math_equivalence.piecewise import OTHERWISE, condition_form, same_p
 from rewards.math_equivalence.plusminus import expand, expand_all, has_pm
 from rewards.math_equivalence.readings import Reading, read, show, type_name
 from rewards.math_equivalence.realsets import NotReal, finite_integers, is_set, read_set, same_integers, same_set
+from rewards.math_equivalence.renamings import (
+    ARBITRARY,
+    INTEGRATION,
+    arbitrary,
+    defines_function,
+    renamed,
+    renamings,
+    same_integral,
+    same_levels,
+)
 from rewards.math_equivalence.tree import NUMERIC, ZERO, Decimal10, Node, Problem, exact_of
 from rewards.math_equivalence.wording import answers_yes_or_no, no_statement, ordinal, possible, same_words, told_of
 
@@ -373,7 +382,6 @@ def _is_rounding(exact: Fraction, shown: Fraction, digits: int, policy: Policy) 
 
 _Found = Decision
 _NO_TYPE: Final = Decision(False, "type_differs")
-_CONSTANT_NAMES: Final = frozenset(("C", "c", "K", "k", "c_1", "C_1", "C_0", "const", "D", "A", "constant"))
 
 
 class _Far:
@@ -456,10 +464,7 @@ class _Comparison:
             return self.same(g.args[0] if g.op == "label" else g, a.args[0] if a.op == "label" else a)
         if (g.op == "opaque" and g.value == "forall") or (a.op == "opaque" and a.value == "forall"):
             return self.quantified(g, a)
-        if g.op == a.op == "span":
-            same_space = same_span(g.args, a.args)
-            return Decision(same_space, "equal_set" if same_space else "value_differs")
-        if holds_congruence(g) or holds_congruence(a):
+        if (g.op in CONGRUENT or a.op in CONGRUENT) and (holds_congruence(g) or holds_congruence(a)):
             if (ours := residues_of(g)) is not None and (theirs := residues_of(a)) is not None:
                 alike = same_residues(ours, theirs)
                 return Decision(alike, "equal_congruence" if alike else "value_differs")
@@ -503,6 +508,9 @@ class _Comparison:
             return self.scalars(g, a)
         if g.op == "const" or a.op == "const":
             return self.constants(g, a)
+        if g.op == a.op == "span":
+            same_space = same_span(g.args, a.args)
+            return Decision(same_space, "equal_set" if same_space else "value_differs")
         if g.op == a.op:
             return self.structures(g, a)
         if g.op == "call" or a.op == "call":
@@ -549,48 +557,13 @@ class _Comparison:
         if rule == "undefined_value" and not traits(a).alone:
             return Decision(False, rule)
         tg, ta = traits(g), traits(a)
-        if (
-            self.policy.imaginary_j
-            and "j" in ta.alone
-            and "j" not in tg.alone
-            and "i" in tg.alone
-            and "i" not in ta.alone
-        ):
-            renamed, renamed_rule = self.scalar(g, substitute(a, {"j": Node("sym", (), "i")}))
-            if renamed:
-                return Decision(True, renamed_rule)
-        plain = {n: Node("sym", (), n.partition(":")[2]) for n in ta.alone if n.startswith(("bold:", "vec:"))}
-        if plain and not {n.value for n in plain.values()} & ta.alone:
-            ours = {n: Node("sym", (), n.partition(":")[2]) for n in tg.alone if n.startswith(("bold:", "vec:"))}
-            renamed, renamed_rule = self.scalar(substitute(g, ours) if ours else g, substitute(a, plain))
-            if renamed:
-                return Decision(True, renamed_rule)
-        between = {n: _between(n) for n in tg.alone | ta.alone if n[:4] == "vec:" and n[4:].isupper() and len(n) == 6}
-        if between:
-            renamed, renamed_rule = self.scalar(substitute(g, between), substitute(a, between))
-            if renamed:
-                return Decision(True, renamed_rule)
-        mapping = _case_renaming(tg.alone | tg.called, ta.alone | ta.called)
-        if mapping:
-            renamed, renamed_rule = self.scalar(g, substitute(a, mapping))
-            if renamed:
-                return Decision(True, renamed_rule)
-        constant = _integration_constant(g, a, tg.alone, ta.alone)
-        if constant:
-            renamed, renamed_rule = self.scalar(g, substitute(a, constant))
-            if renamed:
-                return Decision(True, renamed_rule)
-        if (
-            (free := _without_constant(g, "CK")) is not None
-            and (other := _without_constant(a, "CKc")) is not None
-            and constant_difference(free, other)
-        ):
-            return Decision(True, "equal_identity", "up to the constant of integration")
-        numbered = {name for name in tg.alone | ta.alone if name in _NUMBERED}
-        for renaming in _arbitrary(tg.alone, ta.alone, _LETTERED_CONSTANTS, _LETTERED_CONSTANTS) if numbered else ():
-            renamed, renamed_rule = self.scalar(g, substitute(a, renaming))
-            if renamed:
-                return Decision(True, renamed_rule)
+        if tg.alone or ta.alone:
+            for x, y in renamed(g, a, tg, ta, imaginary_j=self.policy.imaginary_j):
+                equal, renamed_rule = self.scalar(x, y)
+                if equal:
+                    return Decision(True, renamed_rule)
+            if same_integral(g, a):
+                return Decision(True, "equal_identity", "up to the constant of integration")
         if g.op == "call" and a.op == "call" and len(g.args) != len(a.args):
             return Decision(False, "value_differs")
         point = self.points(g, a)
@@ -900,7 +873,7 @@ class _Comparison:
                 return family
         if any(n.op == "where" and constant_words(n.value) for n in (g, a)):
             ours, theirs = traits(core_g).alone, traits(core_a).alone
-            for mapping in _renamings(ours - theirs, theirs - ours):
+            for mapping in renamings(ours - theirs, theirs - ours):
                 if (renamed := self.same(core_g, substitute(core_a, mapping))).equal:
                     return renamed
         return found
@@ -1262,9 +1235,9 @@ class _Comparison:
             names = self.same_name(one[0], other[0])
             if found.equal and names:
                 return Decision(True, "equal_function" if function else "equal_assignment")
-            if not found.equal and names and _defines_function(one[0]) and is_scalar(one[1]) and is_scalar(renamed):
-                names_of = _ARBITRARY if one[0].op == "call" else _INTEGRATION
-                for renaming in _arbitrary(traits(one[1]).alone, traits(renamed).alone, names_of, _ARBITRARY):
+            if not found.equal and names and defines_function(one[0]) and is_scalar(one[1]) and is_scalar(renamed):
+                names_of = ARBITRARY if one[0].op == "call" else INTEGRATION
+                for renaming in arbitrary(traits(one[1]).alone, traits(renamed).alone, names_of, ARBITRARY):
                     if self.scalar(one[1], substitute(renamed, renaming))[0]:
                         return Decision(True, "equal_function")
             if not found.equal and names:
@@ -1285,7 +1258,7 @@ class _Comparison:
                 return Decision(True, "equal_equation")
             if solved_alike(g, a):
                 return Decision(True, "equal_equation")
-            if _same_levels(left, right):
+            if same_levels(left, right):
                 return Decision(True, "equal_equation", "up to the constant of integration")
             if (crossed := cross_multiplied(g, a)) is not None and constant_factor(*crossed) is not None:
                 return Decision(True, "equal_equation")
@@ -1709,98 +1682,6 @@ def _letters_of(node: Node) -> str | None:
     if node.op in ("sym",):
         return str(node.value)
     return None
-
-
-def _between(name: str) -> Node:
-    """`vec:AB` as B - A: so AB + BC is AC and -AB is BA."""
-    return tree.add([Node("sym", (), "at:" + name[5]), tree.neg(Node("sym", (), "at:" + name[4]))])
-
-
-def _case_renaming(gold: frozenset[str], answer: frozenset[str]) -> dict[str, Node]:
-    """`2Cx^2` against `2cx^2`: the same letters but for their case, one to one."""
-    if gold == answer or len(gold) != len(answer):
-        return {}
-    table = {name.lower(): name for name in gold}
-    if len(table) != len(gold) or {n.lower() for n in answer} != set(table):
-        return {}
-    return {n: Node("sym", (), table[n.lower()]) for n in answer if table[n.lower()] != n}
-
-
-def _integration_constant(g: Node, a: Node, gold: frozenset[str], answer: frozenset[str]) -> dict[str, Node]:
-    """`... + C` against `... + c` or `+ K`: a constant that stands as a term of its own."""
-    if g.op != "add" or a.op != "add":
-        return {}
-    ours = [t.value for t in g.args if t.op == "sym" and t.value in _CONSTANT_NAMES]
-    theirs = [t.value for t in a.args if t.op == "sym" and t.value in _CONSTANT_NAMES]
-    if len(ours) != 1 or len(theirs) != 1 or ours == theirs or gold - set(ours) != answer - set(theirs):
-        return {}
-    return {theirs[0]: Node("sym", (), ours[0])}
-
-
-def _without_constant(node: Node, letters: str) -> Node | None:
-    """`sin^2 x` of `sin^2 x + C`; None for what has no constant of integration as a term of its own."""
-    if node.op != "add":
-        return None
-    rest = [t for t in node.args if t.op != "sym" or t.value.partition("_")[0] not in (*letters, "const")]
-    return tree.add(rest) if rest and len(rest) + 1 == len(node.args) else None
-
-
-def _same_levels(left: Node, right: Node) -> bool:
-    """Whether `F(x, y) = C` and `G(x, y) = C` are the same curves for all C together."""
-    ours, theirs = _level(left), _level(right)
-    if ours is None or theirs is None:
-        return False
-    return constant_factor(ours, theirs) is not None or constant_difference(ours, theirs)
-
-
-def _level(node: Node) -> Node | None:
-    """The F of `F(x, y) = C`, with all terms on one side, where C stands by itself and for any number."""
-    if node.op != "add":
-        return None
-    flat: list[Node] = []
-    for term in node.args:
-        minus = term.op == "neg" and term.args[0].op == "add"
-        flat.extend(map(tree.neg, term.args[0].args) if minus else (term,))
-    terms = [t.args[0] if t.op == "neg" and t.args[0].value in ("C", "K") else t for t in flat]
-    free = _without_constant(Node("add", tuple(terms)), "CK")
-    return free if free is not None and traits(free).alone == {"x", "y"} else None
-
-
-_NUMBERED: Final = frozenset(f"{c}_{i}" for c in "Cc" for i in "0123")
-_INTEGRATION: Final = _NUMBERED | frozenset(("C", "c", "K", "k", "A", "B"))
-_LETTERED_CONSTANTS: Final = _NUMBERED | frozenset("ABCD")
-_ARBITRARY: Final = _INTEGRATION | frozenset(("a", "b", "m", "n", "d", "D", "lambda", "alpha", "beta", "C'", "const"))
-"""Letters that answers give to constants nobody fixed: of solutions of differential and functional equations."""
-
-
-def _defines_function(name: Node) -> bool:
-    """`f(x)`, `y`, `y(x)`: what a functional or a differential equation asks for."""
-    if name.op == "call":
-        return len(name.args) == 1 and name.args[0].op == "sym"
-    return name.op == "sym" and name.value in ("y", "f")
-
-
-def _arbitrary(
-    gold: frozenset[str], answer: frozenset[str], ours: frozenset[str], theirs: frozenset[str]
-) -> list[dict[str, Node]]:
-    """The renamings of the answer's arbitrary constants to the gold's; none unless all other letters are the same.
-
-    C_1 and C_2 may change places; letters that both sides use stay as they are, since a and b may be given.
-    """
-    mine, yours = gold & ours, answer & theirs
-    if not mine or len(mine) != len(yours) or gold - mine != answer - yours or not gold - mine:
-        return []
-    if mine <= _NUMBERED or yours <= _NUMBERED:
-        return _renamings(mine, yours)
-    return _renamings(mine - yours, yours - mine)
-
-
-def _renamings(gold: frozenset[str], answer: frozenset[str]) -> list[dict[str, Node]]:
-    """Every one-to-one renaming of at most three letters."""
-    if len(gold) != len(answer) or not 0 < len(gold) <= 3:
-        return []
-    names = sorted(answer)
-    return [{n: Node("sym", (), o) for n, o in zip(names, order, strict=True)} for order in permutations(sorted(gold))]
 
 
 def _is_inequality(node: Node) -> bool:

@@ -156,6 +156,10 @@ Residues = tuple[int, frozenset[int]]
 """A modulus, and the residues by it."""
 
 
+CONGRUENT: Final = frozenset(("cong", "list", "rel", "qty"))
+"""Trees that may name residue classes."""
+
+
 def holds_congruence(node: Node) -> bool:
     """A cheap look before `residues_of`."""
     if node.op == "list":

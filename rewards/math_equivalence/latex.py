@@ -752,15 +752,17 @@ class _Parser(Numerals, UnitGrammar):
             return terms[0]
         if len(terms) == 2 and terms[0].op in _SETLIKE and terms[1].op == "neg" and terms[1].args[0].op in _SETLIKE:
             return Node("minus", (terms[0], terms[1].args[0]))
-        if any(n.op in ("tuple", "bracket") for n in terms):
+        if len({_is_vector(n) for n in terms}) > 1:
             terms = [_scaled_vector(n) for n in terms]
-        if any(n.op in _NO_TERMS for n in terms) or len({_is_vector(n) for n in terms}) > 1:
+            if len({_is_vector(n) for n in terms}) > 1:
+                self.fail("a term that is none")
+        if any(n.op in _NO_TERMS for n in terms):
             self.fail("a term that is none")
-        return self.without_dots(terms, "sum") or tree.add(terms)
+        return (self.without_dots(terms, "sum") if self.dots else None) or tree.add(terms)
 
     def without_dots(self, terms: list[Node], kind: str) -> Node | None:
         """`1 + 2 + \\cdots + n` as the sum that its dots stand for; at most a few are looked at in one text"""
-        return closed(terms, kind) if 0 < self.dots <= MAX_DOTTED else None
+        return closed(terms, kind) if self.dots <= MAX_DOTTED else None
 
     def signs(self) -> str:
         """signs := ("+"|"-"|"±"|"∓")*, read in one go: 500 minus signs are one sign"""
