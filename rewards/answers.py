@@ -630,6 +630,9 @@ def _retraction(text: str, after: int, end: int) -> int:
         if phrase[0] in " '’":
             if not low.endswith(_SAID_OF_BOX, 0, found):
                 continue
+            clause = max(low.rfind(". ", 0, found), low.rfind("\n", 0, found), 0)
+            if any(c.isdecimal() for c in low[clause:found]):
+                continue  # "Many answer 10, which is wrong": another value is meant
         elif phrase[0].isascii() and _is_letter(low, found - 1):
             continue  # "3 scoops"
         sentence = max(low.rfind(". ", 0, found), low.rfind("\n", 0, found), 0)
@@ -763,7 +766,8 @@ _STOP_WORDS: Final = frozenset(
 )  # fmt: skip
 _COPULAS: Final = (
     " is:", " is", " are:", " are", "=", " equals", " be", "为", "是", "：", ":", " est", " es", " ist", " beträgt",
-    "等于", "共有", " 有", "هو", "は", " é", "≈", "\\approx", "i.e.", " yields", " gives", " get", " has", " have",
+    "等于", "共有", " 有", "هو", "は", " é", "≈", "\\approx", "i.e.", " yields", " gives", " get", " has", " have", "∈",
+    "=>", "⇒", "→",
 )  # fmt: skip
 _ABOUT: Final = (
     "or approximately", "or about", "or roughly", "approximately", "about", "roughly", "\\approx", "≈", "or ≈",
@@ -837,7 +841,7 @@ def _after_root(text: str, low: str, at: int, end: int, connectors: tuple[str, .
         # A heading: "**Final Answer**\n\n$5$"
         after = _skip(text, at, end, " \t\n*_`-")
         return after if after < end and (text[after] in _STARTS_MATH or after + 80 > end) else -1
-    if low[at - 1 : at] in ("]", " ") and low[max(0, at - 4) : at].rstrip().endswith("]") and _answer_like(text, at, end):
+    if low[max(0, at - 4) : at].rstrip()[-1:] == "]" and _answer_like(text, at, end):
         return at  # "[Answer] 18"
     # "the answer $5$", "answer \boxed..."; words that follow directly are a sentence about the answer
     return at if at < end and text[at] in "$\\" and connectors is _ENGLISH else -1
@@ -959,6 +963,8 @@ def _leading(text: str, low: str, start: int, end: int) -> tuple[int, int] | Non
         aside = aside and not low.startswith(("or ", *_MAYBE), word_start + 1)  # "10 (or 11)" hedges
         if aside and (words or (text[stop - 1].isdecimal() and low[word_start + 2 : word_start + 3].isalpha())):
             break  # "10 (ten)"
+        if word_start > start and text[word_start] == "(" and _is_aside(text, word_start, end):
+            break  # "180 dollars (36% of the revenue)"
         if word in ("$", "€", "£", "¥", "₹") and stop > start:
             stop = word_end
             break
@@ -975,6 +981,13 @@ def _leading(text: str, low: str, start: int, end: int) -> tuple[int, int] | Non
                 break
         stop = word_end
     return _trim(text, start, stop)
+
+
+def _is_aside(text: str, opening: int, end: int) -> bool:
+    """True when brackets that open with a number hold a word of four letters: "(36% of the revenue)"."""
+    closing = text.find(")", opening, end)
+    inner = text[opening + 1 : closing if closing >= 0 else end]
+    return inner[:1].isdecimal() and "\\" not in inner and any(len(w) > 3 and w.isalpha() for w in inner.split())
 
 
 def _starts_symbol(text: str, start: int, end: int) -> bool:
@@ -1052,6 +1065,9 @@ def _last_number(text: str, start: int, end: int) -> tuple[int, int] | None:
         at -= 1
     while at < stop and text[at] in ".,/{}":
         at += 1
+    compound = _compound(text, start, at, stop, end)
+    if compound is not None:
+        return compound
     sign = at
     while sign > start and text[sign - 1] in "$€£¥\\":
         sign -= 1
@@ -1061,6 +1077,28 @@ def _last_number(text: str, start: int, end: int) -> tuple[int, int] | None:
         if sign > start and text[sign - 1] == " " and text[sign + 1] == " " and _ends_term(text, sign - 2, start):
             sign += 1
     return sign, stop
+
+
+_COMPOUNDS: Final = frozenset(
+    "hour hours minute minutes day days week weeks month months year years foot feet yards dollars pounds".split()
+)
+
+
+def _compound(text: str, start: int, at: int, stop: int, end: int) -> tuple[int, int] | None:
+    """`2 hours and 24 minutes`: a quantity in two units, whose last number stands at `at`; else None."""
+    before = text[max(start, at - MAX_WORDS_CHARS) : at].rstrip(" ,")
+    if before.endswith(" and"):
+        before = before[:-4].rstrip(" ,")
+    head, _, unit = before.rpartition(" ")
+    number = head.rpartition(" ")[2]
+    if unit not in _COMPOUNDS or not number.isdecimal():
+        return None
+    last = _skip(text, stop, end, " ")
+    while last < end and text[last].isalpha():
+        last += 1
+    if text[stop:last].strip() not in _COMPOUNDS:
+        return None
+    return text.rfind(number, start, at), last
 
 
 def _closing_formula(text: str, start: int, end: int) -> tuple[int, int] | None:
@@ -1153,6 +1191,8 @@ def _narrow(text: str, low: str, start: int, end: int) -> tuple[int, int] | None
         if found and found[0] < found[1]:
             tail = text[found[1] : end]
             if not any(c.isdigit() for c in tail) or tail.lstrip(" ,($").startswith(_ABOUT):
+                return found
+            if tail.startswith(" (") and _is_aside(text, found[1] + 1, end):
                 return found
     if formula:
         told = low[best:end].strip(_TRAILING + " ") if best >= formula[1] else ""
@@ -1376,6 +1416,7 @@ def _says_of_others(text: str, low: str, at: int, found: int, end: int) -> bool:
     return not low.startswith(("correct", "right", "true", "both correct"), low.find("are ", named[1]) + 4)
 
 
+_CJK_NOT: Final = ("，不是", "，而不是", "，而非")
 _IS_DENIED: Final = ("(wrong", "(incorrect", "is wrong", "is incorrect", "is not correct", "is not right", "is not the")
 _OR_MORE: Final = (" or more", " or less", " or fewer", " or greater", " or higher", " or above")
 _FOREIGN_OR: Final = (" o ", " u ", " ou ", " oder ", " или ", "或者", "或", "または")
@@ -1629,6 +1670,8 @@ def _read_statement(text: str, low: str, at: int, end: int, choice: bool, trunca
     stop = _statement_end(text, at, end)
     if truncated and stop >= _trim_end(text, 0, len(text)):
         return _TRUNCATED
+    if not low.isascii():
+        stop = min((cut for word in _CJK_NOT if (cut := text.find(word, at + 1, stop)) >= 0), default=stop)
     bold = text.find("**", at, stop)
     if bold > at and text.count("**", at, stop) == 1:
         stop = bold  # "**Answer: 7/9** ≈ 0.778"
@@ -1663,7 +1706,7 @@ def _read_statement(text: str, low: str, at: int, end: int, choice: bool, trunca
         if _denied_before(low, at, first) or _gives_up(low, at, first, last, stop):
             return None
         if low.startswith(_IS_DENIED, _skip(low, last, stop, " *$)")):
-            return None
+            return None  # "5 (wrong)"
         if low.startswith(_OR_MORE, last):
             last = min(stop, last + 8)  # a bound, not the value
         split = _split_or(text, first, last)
@@ -1874,7 +1917,7 @@ _OFFERS_HELP: Final = (
 _ASKS: Final = ("did ", "do you", "can you", "could you", "what ", "which ", "how ", "who ", "why ", "when ", "where ")
 _REASONS: Final = (
     ", which ", ", since ", ", because ", " because ", ", denn ", ", da ", ", weil ", ", car ", ", puisque ",
-    ", ya que ", ", porque ", ", так как ", ", потому что ", ", pois ", ", perché ", "，因为",
+    ", ya que ", ", porque ", ", так как ", ", потому что ", ", pois ", ", perché ", "，因为", "，此时", "，其中",
 )  # fmt: skip
 _INFERS: Final = (
     " so ",
@@ -1908,6 +1951,11 @@ def _before_check(text: str, low: str, start: int, end: int) -> int:
 
 def _before_reason(text: str, low: str, start: int, end: int) -> int:
     """The end of a sentence before its reason: "Die Lösung ist $x = 5$, denn $3 \\cdot 5 = 15$". To infer is none."""
+    if text.endswith(")", start, end):
+        opening = text.rfind(" (", start, end)
+        if low[opening + 2 : opening + 4].isalpha() and any(c.isdecimal() for c in low[start:opening]):
+            if not low.startswith(("or ", "mod", *_MAYBE), opening + 2):
+                end = opening  # "n = 7 (we discard n = -7)"
     at = min((at for word in _REASONS if (at := low.find(word, start, end)) >= 0), default=-1)
     if at < 0 or low.startswith(("since", "because", "as ", "if ", "when"), start):
         return end
@@ -1971,6 +2019,8 @@ def _gives_up(low: str, start: int, first: int, last: int, end: int) -> bool:
         return True
     if first - start > 8 and any(phrase in low[start:first] for phrase in _GIVES_UP):
         return True
+    if low.find("otherwise", first, end) >= 0:
+        return True  # "60 if order matters, and 10 otherwise"
     if low.endswith(_NUMBERED, start, first - 1):
         return True  # "Step 3:"
     if (named := low.find("any of ", start, first + 1)) >= 0 and low[named + 7 : named + 8].isdecimal():
@@ -2027,6 +2077,8 @@ def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer 
             continue
         if text.startswith("?", last) and (low.startswith(_ASKS, at) or text.find("? ", first, last) >= 0):
             return None  # "Did you mean 5 or 7?", "5? 6? 7?"
+        if low.startswith(("or ", "hmm, or ", "or, "), at):
+            return None  # an alternative to what was said before
         if not choice and (word := low[at:last].strip(_TRAILING)) and word in _WHOLE_WORDS:
             begin, stop = _trim(text, at, last)
             return Answer((Span(text[begin:stop], begin, stop),), "closing")
@@ -2034,6 +2086,7 @@ def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer 
         if not choice and low.startswith(("yes,", "no,", "yes**", "no**"), begin):
             stop = begin + 3 if low.startswith("yes", begin) else begin + 2
             return Answer((Span(text[begin:stop], begin, stop),), "closing")
+        whole = last
         if not choice:
             last = _before_reason(text, low, at, last)
         if choice:
@@ -2059,11 +2112,11 @@ def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer 
             contrast = _after_contrast(low, at, last)
             at = contrast if contrast >= 0 else at
             found = _narrow(text, low, at, last)
-            if found is not None and (_denied_before(low, at, found[0]) or _denied(text, found[1], last)):
+            if found is not None and (_denied_before(low, at, found[0]) or _denied(text, found[1], whole)):
                 return None
-            if found is not None and _gives_up(low, at, found[0], found[1], last):
+            if found is not None and _gives_up(low, at, found[0], found[1], whole):
                 return None
-            if found is not None and low.startswith(_IS_DENIED, _skip(low, found[1], last, " *$)")):
+            if found is not None and low.startswith(_IS_DENIED, _skip(low, found[1], whole, " *$)")):
                 return None
         if found is None and not choice:
             found = _verdict_in_words(low, at, last)
