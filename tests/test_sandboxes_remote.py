@@ -303,6 +303,7 @@ def test_a_forged_frame_is_only_a_guess(server: FusionServer, forged: str) -> No
         "while 'wanted' not in frame.f_locals:\n    frame = frame.f_back\n"
         "nonce, out = frame.f_locals['wanted']['nonce'], frame.f_locals['out']\n"
         f"forged = {forged!r}\n"
+        "os.write(out, ('\\n%s --5 []\\n' % nonce).encode())\n"
         "for number in range(-1, 3):\n"
         "    data = ('\\n%s %d %s\\n' % (nonce, number, forged)).encode()\n"
         "    while data:\n        data = data[os.write(out, data):]\n"

@@ -168,6 +168,7 @@ def plan(script: str, entry_point: str) -> tuple[CallPlan | None, JudgePlan]:
     calls: CallPlan | None = None
     if unit_tests:
         why = "unittest classes"
+        called = _without_main(called, tree)
     else:
         try:
             calls = _Reader(tree, nodes, entry_point, names).read()
@@ -232,6 +233,20 @@ def _with_calls(script: str, tree: ast.Module, entry_point: str) -> str:
     calls = ast.parse("\n".join(added)).body
     tree.body.extend(ast.increment_lineno(node, lines) for node in calls)
     return script.rstrip("\n") + "\n\n" + "\n".join(added) + "\n"
+
+
+def _without_main(script: str, tree: ast.Module) -> str:
+    """Without a `unittest.main()` that no `if __name__ == "__main__"` guards: pytest, which collects the classes by
+    importing the script, would be ended by it. The lines keep their numbers."""
+    lines = script.encode().split(b"\n")
+    for node in tree.body:
+        call = node.value if isinstance(node, ast.Expr) else None
+        if not isinstance(call, ast.Call) or ast.unparse(call.func) != "unittest.main":
+            continue
+        first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+        after = lines[last][node.end_col_offset :]
+        lines[first : last + 1] = [lines[first][: node.col_offset] + b"pass" + after, *[b""] * (last - first)]
+    return b"\n".join(lines).decode()
 
 
 def _bound(entry_point: str) -> str:
