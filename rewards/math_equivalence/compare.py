@@ -1194,8 +1194,8 @@ class _Comparison:
             between = 0 < j < len(a.args) - 1 and not (is_scalar(side) and is_scalar(a.args[-1]))
             if between and not is_name(side) and not self.same(side, a.args[-1]).equal:
                 return Decision(False, "contradiction", "sides of the answer are not the same kind of thing")
-            if not is_number(side):
-                previous = None
+            if not is_number(side) or (j == 0 and side == _E):
+                previous = None  # e = 1/2, an eccentricity
                 continue
             if previous is not None:
                 sign = a.value[j - 1]
@@ -1572,6 +1572,7 @@ def _by_noun(gold: Sequence[Node], answer: Sequence[Node]) -> tuple[list[Node], 
 _TURN: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!=", "≈": "≈", "~": "~", "≡": "≡"}
 
 
+_E: Final = Node("const", (), "e")
 _WRITTEN: Final = frozenset(("num", "dec", "pct", "money", "qty", "deg"))
 """Values as they are written, not worked out."""
 

@@ -2402,6 +2402,23 @@ def _without_numbering(toks: list[Token]) -> list[Token]:
     return _trimmed(out)
 
 
+_OPENINGS: Final = tuple(
+    text.split()
+    for text in ("the final answer is :", "the final answer is", "the answer is :", "the answer is", "final answer :",
+    "answer :", "answer is")
+)  # fmt: skip
+
+
+def _without_opening(toks: list[Token]) -> list[Token]:
+    """`The answer is a = 3` as `a = 3`."""
+    start = toks[0].text.lower() == "so"
+    for words in _OPENINGS:
+        end = start + len(words)
+        if end < len(toks) and [t.text.lower() for t in toks[start:end]] == words:
+            return _trimmed(toks[end:])
+    return toks
+
+
 def _trimmed(toks: list[Token]) -> list[Token]:
     """Without the punctuation around an answer: a full stop, a comma, a stray backslash."""
     start, end = 0, len(toks)
@@ -2469,6 +2486,8 @@ def parse(text: str, comma: str = "auto", unit_letters: str = "") -> Node:
     if text.startswith("{{") and "*" in text:
         raise Problem("unreadable", "{{ begins a template, no mathematics")
     toks = _trimmed(tokens(fold_unicode(text)))
+    if toks[0].kind in ("w", "W") and toks[0].text.lower() in ("the", "answer", "final", "so"):
+        toks = _without_opening(toks)
     if len(toks) > 2 and toks[0].kind in ("w", "W") and toks[0].text.lower() in ("for", "at"):
         relation = toks[2].kind == "r" and toks[1].kind in ("w", "s")
         if relation or (toks[1].kind == "n" and toks[2].text == ":"):
