@@ -338,7 +338,23 @@ _CONNECTORS: Final = frozenset(
     }
 )  # fmt: skip
 _ALTERNATIVES: Final = frozenset(
-    {"or", "oder", "ou", "o", "u", "или", "либо", "soit", "或", "或者", "または", "and/or", "alternatively"}
+    {
+        "or",
+        "oder",
+        "ou",
+        "o",
+        "u",
+        "или",
+        "либо",
+        "soit",
+        "或",
+        "或者",
+        "または",
+        "and/or",
+        "alternatively",
+        "vs.",
+        "versus",
+    }
 )
 _MAYBE: Final = ("maybe", "possibly", "perhaps", "even", "alternatively", "potentially", "probably", "else")
 _OFFERS: Final = frozenset("option possibility alternative candidate guess choice answer attempt try solution".split())
@@ -377,6 +393,8 @@ def _joins(gap: str) -> str:
         return ""
     if not _APPROXIMATE.isdisjoint(words) and all(w in _APPROXIMATE or w in _AROUND_APPROXIMATE for w in words):
         return " approx "
+    if "otherwise" in words and "if" in words:
+        return " or "
     joiner = ""
     sentence = parts = False  # a sentence that ends between them: only an offer, an "or" or a part joins then
     unknown: list[str] = []
@@ -761,12 +779,14 @@ _STOP_WORDS: Final = frozenset(
         "of", "by", "from", "after", "is", "are", "was", "the", "we", "i", "this", "therefore", "thus", "hence", "due",
         "given", "it", "there", "these", "they", "he", "she", "can", "will", "have", "has", "not", "than", "then",
         "distinct", "different", "possible", "total", "reasoning", "left", "more", "to", "his", "her", "their", "its",
-        "my", "your", "our", "at", "into", "during",
+        "my", "your", "our", "at", "into", "during", "such", "так", "denn", "weil", "car", "puisque", "porque", "pues",
+        "потому", "поскольку", "perché", "а", "non", "pas", "nicht",
     }
 )  # fmt: skip
 _COPULAS: Final = (
     " is:", " is", " are:", " are", "=", " equals", " be", "为", "是", "：", ":", " est", " es", " ist", " beträgt",
     "等于", "共有", " 有", "هو", "は", " é", "≈", "\\approx", "i.e.", " yields", " gives", " get", " has", " have", "∈",
+    "≡",
     "=>", "⇒", "→",
 )  # fmt: skip
 _ABOUT: Final = (
@@ -984,10 +1004,12 @@ def _leading(text: str, low: str, start: int, end: int) -> tuple[int, int] | Non
 
 
 def _is_aside(text: str, opening: int, end: int) -> bool:
-    """True when brackets that open with a number hold a word of four letters: "(36% of the revenue)"."""
+    """True when brackets hold a word of four letters: "(36% of the revenue)", "(we discard n = -7)"; no "(or 6)"."""
     closing = text.find(")", opening, end)
-    inner = text[opening + 1 : closing if closing >= 0 else end]
-    return inner[:1].isdecimal() and "\\" not in inner and any(len(w) > 3 and w.isalpha() for w in inner.split())
+    inner = text[opening + 1 : closing if closing >= 0 else end].lower()
+    if not inner[:1].isalnum() or "\\" in inner or inner.startswith(("or ", "mod", *_MAYBE)):
+        return False
+    return any(len(word) > 3 and word.isalpha() for word in inner.split())
 
 
 def _starts_symbol(text: str, start: int, end: int) -> bool:
@@ -1192,7 +1214,7 @@ def _narrow(text: str, low: str, start: int, end: int) -> tuple[int, int] | None
             tail = text[found[1] : end]
             if not any(c.isdigit() for c in tail) or tail.lstrip(" ,($").startswith(_ABOUT):
                 return found
-            if tail.startswith(" (") and _is_aside(text, found[1] + 1, end):
+            if tail.startswith((" (mod", " mod")) or (tail.startswith(" (") and _is_aside(text, found[1] + 1, end)):
                 return found
     if formula:
         told = low[best:end].strip(_TRAILING + " ") if best >= formula[1] else ""
@@ -1200,6 +1222,10 @@ def _narrow(text: str, low: str, start: int, end: int) -> tuple[int, int] | None
             return _trim(text, best, end)  # "the least value of $n$ is thirteen"
         return formula
     number = _last_number(text, start, end)
+    if number is None and best >= 0:
+        told = low[best:end].strip(_TRAILING + " ")
+        if told and all(word in _NUMBER_WORDS for word in told.replace("-", " ").split()):
+            return _trim(text, best, end)
     if (
         number is None
         and low.endswith((" is", " are", " be"), start, max(best, start))
@@ -1263,8 +1289,8 @@ def _choice(text: str, start: int, end: int, *, last: bool) -> tuple[int, int] |
             if run:
                 return at, run
             continue
-        article = c in "AI" and not last and at + 2 < end and text[at + 1] == " " and text[at + 2].islower()
-        if article and not text.startswith(("or ", "and "), at + 2):
+        article = c in "AI" and at + 2 < end and text[at + 1] == " " and text[at + 2].islower()
+        if article and not text.startswith(_AFTER_LETTER if last else ("or ", "and "), at + 2):
             continue  # also the pronoun
         if text[max(start, at - 12) : at].rstrip(" (*$\\").endswith(("not", "n't", "不是", "不选", "非", "nor")):
             continue
@@ -1272,6 +1298,9 @@ def _choice(text: str, start: int, end: int, *, last: bool) -> tuple[int, int] |
             continue
         return at, at + 1
     return None
+
+
+_AFTER_LETTER: Final = ("or ", "and ", "because", "since", "as ", "seems", "gives", "are ", "than ")
 
 
 def _letters_before(text: str, start: int, at: int) -> int:
@@ -1303,6 +1332,7 @@ def _letter_run(text: str, at: int, end: int) -> int:
     return stop if alone and 1 < stop - at <= 5 else 0
 
 
+_SAYS_FALSE: Final = ("wrong", "Wrong", "incorrect", "Incorrect", "false", "False", "No\n", "❌", "✗", "✘")
 _DENIALS: Final = (
     "is not", "isn't", "is wrong", "is incorrect", "is false", "are wrong", "are not", "are incorrect", "cannot be",
     "can't be", "ではない", "ではありません", "不是", "不对", "不正确", "是错", "错误", "n'est pas", "ist nicht",
@@ -1312,7 +1342,9 @@ _DENIALS: Final = (
 
 def _denied(text: str, at: int, end: int) -> bool:
     """`A is wrong`, `Aではない`: the letter that ends at `at` is denied. `B不是 A` denies the other letter."""
-    after = _skip(text, at, min(end, at + 4), " )*.」』】")
+    after = _skip(text, at, min(end, at + 4), " )*.:」』】")
+    if text.startswith(_SAYS_FALSE, after):
+        return True
     for denial in _DENIALS:
         if text.startswith(denial, after):
             after = _skip(text, after + len(denial), end, " (*")
@@ -1418,6 +1450,7 @@ def _says_of_others(text: str, low: str, at: int, found: int, end: int) -> bool:
 
 _CJK_NOT: Final = ("，不是", "，而不是", "，而非")
 _IS_DENIED: Final = ("(wrong", "(incorrect", "is wrong", "is incorrect", "is not correct", "is not right", "is not the")
+_OR_THE: Final = ("or the ", "or maybe the ", "or perhaps the ", "or my ")
 _OR_MORE: Final = (" or more", " or less", " or fewer", " or greater", " or higher", " or above")
 _FOREIGN_OR: Final = (" o ", " u ", " ou ", " oder ", " или ", "或者", "或", "または")
 
@@ -1438,7 +1471,9 @@ def _split_or(text: str, first: int, last: int) -> list[Span]:
     return []
 
 
-_NOT_THE_ANSWER: Final = ("if the ", "whose ", "wrong ", "incorrect ", "previous ", "false ")
+_NOT_THE_ANSWER: Final = (
+    "if the ", "whose ", "wrong ", "incorrect ", "previous ", "false ", "ppose the ", "ssume the ",
+)  # fmt: skip
 _IS_THE: Final = (" is the ", " is our ", " is the final ", " is our final ", " is the correct ", " is my ")
 
 
@@ -1466,7 +1501,7 @@ def _statements(text: str, low: str, start: int, end: int, roots: Sequence[_Root
                 found >= 0
                 and not (root in ("option", "choice") and _says_of_others(text, low, at + 6, found, end))
                 and not low.startswith(_SAID_OF_IT, found)
-                and not low.endswith(_NOT_THE_ANSWER, max(start, at - 10), at)
+                and not low.endswith(_NOT_THE_ANSWER, max(start, at - 11), at)
             ):
                 yield at, found
             elif found < 0 and root == "answer" and low.endswith(_IS_THE, start, at):
@@ -1565,6 +1600,8 @@ def _last_statement(text: str, low: str, start: int, end: int, choice: bool, tru
                 return answer
     statements = _statements(text, low, start, end, _CHOICE_ROOTS if choice else _ROOTS)
     for root, at in islice(statements, MAX_STATEMENTS):
+        if low.endswith(_OR_THE, max(start, root - 16), root):
+            return _NONE  # "The answer is 42 or the answer is 43."
         if at < root:  # "$x = 5$ is the answer": it stands before the word
             found = _narrow(text, low, at, _trim(text, at, root)[1]) if not choice else _choices(text, at, root)
             if found is not None and not _denied_before(low, at, found[0]):
@@ -1953,9 +1990,8 @@ def _before_reason(text: str, low: str, start: int, end: int) -> int:
     """The end of a sentence before its reason: "Die Lösung ist $x = 5$, denn $3 \\cdot 5 = 15$". To infer is none."""
     if text.endswith(")", start, end):
         opening = text.rfind(" (", start, end)
-        if low[opening + 2 : opening + 4].isalpha() and any(c.isdecimal() for c in low[start:opening]):
-            if not low.startswith(("or ", "mod", *_MAYBE), opening + 2):
-                end = opening  # "n = 7 (we discard n = -7)"
+        if opening >= 0 and any(c.isdecimal() for c in low[start:opening]) and _is_aside(text, opening + 1, end):
+            end = opening  # "n = 7 (we discard n = -7)"
     at = min((at for word in _REASONS if (at := low.find(word, start, end)) >= 0), default=-1)
     if at < 0 or low.startswith(("since", "because", "as ", "if ", "when"), start):
         return end
@@ -1969,6 +2005,33 @@ _SAYS_CORRECT: Final = (
     "is correct", "is right", "is the correct", "is the right", "is the best", "is better", "is true", "选项正确",
     "正确", "は正しい",
 )  # fmt: skip
+
+
+_YES_LINES: Final = (
+    ") yes",
+    ": yes",
+    ": correct",
+    ") correct",
+    ": right",
+    ": true",
+    ") true",
+    ": ✓",
+    ": ✅",
+    ") ✓",
+    ") ✅",
+)
+
+
+def _affirmed_line(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
+    """The one letter of "A) No\\nB) No\\nC) Yes\\nD) No"; None where no letter, or more than one, is affirmed."""
+    found: list[int] = []
+    for words in _YES_LINES:
+        at = low.find(words, start, end)
+        while at >= 0:
+            if at > start and "A" <= text[at - 1] <= "J" and not _is_letter(text, at - 2):
+                found.append(at)
+            at = low.find(words, at + 1, end)
+    return (found[0] - 1, found[0]) if len(found) == 1 else None
 
 
 def _affirmed(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
@@ -1996,6 +2059,7 @@ _IN_VAIN: Final = (
     "no luck",
     "i cannot",
     "i can't",
+    "i disagree",
 )
 _NUMBERED: Final = (
     "step",
@@ -2092,6 +2156,7 @@ def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer 
         if choice:
             found = (
                 _affirmed(text, low, at, last)
+                or _affirmed_line(text, low, max(start, last - MAX_STATEMENT_CHARS), last)
                 or _choice(text, at, last, last=True)
                 or _choice(text, first, last, last=True)
             )

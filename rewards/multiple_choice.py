@@ -106,7 +106,7 @@ class MultipleChoice(Verifier[MultipleChoiceParams]):
         lead = _LEAD.match(bare)
         if lead is None or (letter := lead["letter"].upper()) not in self.params.letters:
             return Fault("no_choice", f"{text[:80]!r} names no choice")
-        if lead["letter"].islower() and lead["rest"].strip(" .)]:"):
+        if lead["letter"].islower() and lead["rest"].strip(" .)]:") and lead["rest"][:1] not in (")", "]", ":"):
             return Fault("no_choice", f"{text[:80]!r} names no choice")  # the article in "a dog"
         rest = lead["rest"]
         for other in (_HEDGE_AFTER.match(rest), *_LABEL.finditer(rest)):
