@@ -1590,7 +1590,7 @@ def _curves(node: Node) -> list[Node] | None:
 def _says_where(node: Node) -> bool:
     """Whether a condition only tells at which point a number is taken: "3 when x = 1"."""
     words = node.value.split()
-    return is_number(node.args[0]) and words[0].lower() in ("when", "at", "for", "with") and words[2:3] == ["="]
+    return is_number(node.args[0]) and words[0].lower() in ("when", "at", "for", "with", "(") and words[2:3] == ["="]
 
 
 def _on_domain(node: Node) -> bool:

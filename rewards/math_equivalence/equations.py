@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any, Final
 
 from rewards.math_equivalence import numeric, tree
@@ -29,12 +30,13 @@ def is_number(node: Node) -> bool:
 
 
 def close(x: Node, y: Node) -> bool:
-    """Whether a stated approximation is one: one part in fifty."""
+    """Whether a stated approximation is one: by one part in fifty, or by one unit of its last digit."""
+    unit = Fraction(1, 10 ** min(y.value.digits, 400)) if y.op == "dec" else Fraction(0)
 
     def work() -> bool:
         e = Evaluator({}, frozenset())
         a, b = e.value(x), e.value(y)
-        return bool(abs(a - b) <= abs(a) / 50)
+        return bool(abs(a - b) <= abs(a) / 50) or bool(abs(a - b) <= e.f.number(unit))
 
     try:
         found: bool = numeric.at_precision(96, work)
@@ -110,6 +112,8 @@ def is_name(node: Node) -> bool:
         return letters or all(_letters_product(a) for a in node.args) or is_derivative(node)
     if op == "mul":
         first = node.args[0]
+        if first.op == "div" and first.args[0] in (Node("sym", (), "d"), Node("sym", (), "partial")):
+            return True  # d/dx f(x)
         if first.op == "sym" and first.value.startswith("complement"):
             return all(map(_letters_product, node.args[1:]))  # complement_U A
         if all(a.op == "sym" and a.value.startswith(("vec:", "bold:")) for a in node.args):
@@ -127,8 +131,13 @@ def is_name(node: Node) -> bool:
 def asked_of(node: Node) -> bool:
     """`x + y`, `ab`, `x^2 + y^2`, `x + 1/x`: what questions ask the value of, and no curve.
 
-    Letters and their powers without numbers before them; `2x + 3y = 5` is a line.
+    Letters and their powers without numbers before them; `2x + 3y = 5` is a line, but 100a + b is asked for.
     """
+    letters = traits(node).alone
+    if len(letters) > 1 and letters.isdisjoint(("x", "y", "z")) and not traits(node).opaque:
+        return True
+    if node.op == "mod" and node.args[0].op == "sym":
+        return True
     if node.op == "add" and len(node.args) == 2 and node.args[1] == tree.div(tree.ONE, node.args[0]):
         return True
     parts = node.args if node.op in ("add", "mul", "div") else ()

@@ -256,6 +256,13 @@ class _Parser(Numerals, UnitGrammar):
                 node = _congruence(node, modulus) if node.op in ("rel", "cong") else Node("mod", (node, modulus))
             elif token.kind == "o" and token.text == "(" and self.words_only_ahead() and self.word_group():
                 continue
+            elif token.text == "(" and self.toks[self.i + 1].text in ("≈", "=") and node.op not in _SETLIKE:
+                self.i += 1
+                sign = self.toks[self.i].text
+                self.i += 1
+                sides, signs = (node.args, node.value) if node.op == "rel" else ((node,), ())
+                node = Node("rel", (*sides, self.sum()), (*signs, sign))  # 12π (≈ 37.7)
+                self.expect(")")
             elif (
                 (node.op in _SETLIKE or node.op == "tuple")
                 and token.kind in ("w", "W")
@@ -1279,6 +1286,8 @@ class _Parser(Numerals, UnitGrammar):
             return self.named(text)
         if low in _BUILDERS:
             return self.built(low)
+        if self.toks[self.i].kind == "r" and self.toks[self.i].text == "=" and text.isupper():
+            return Node("text", (), low)  # \\text{LCM} = 12
         if self.at_clause_end():
             special = phrase([low])
             return special if special is not None else Node("text", (), low)
@@ -2405,13 +2414,16 @@ def _without_numbering(toks: list[Token]) -> list[Token]:
 _OPENINGS: Final = tuple(
     text.split()
     for text in ("the final answer is :", "the final answer is", "the answer is :", "the answer is", "final answer :",
-    "answer :", "answer is")
+    "answer :", "answer is", "so", "thus", "hence", "therefore")
 )  # fmt: skip
+
+
+_OPENING_WORDS: Final = frozenset(words[0] for words in _OPENINGS)
 
 
 def _without_opening(toks: list[Token]) -> list[Token]:
     """`The answer is a = 3` as `a = 3`."""
-    start = toks[0].text.lower() == "so"
+    start = len(toks) > 3 and toks[0].text.lower() == "so" and toks[1].text.lower() == "the"
     for words in _OPENINGS:
         end = start + len(words)
         if end < len(toks) and [t.text.lower() for t in toks[start:end]] == words:
@@ -2453,6 +2465,16 @@ def _outer_braces(toks: list[Token]) -> int:
     return min(lowest, trail)
 
 
+def _without_bold(text: str) -> str:
+    """`\\boldsymbol{x+1}` as `x+1`: an answer that is bold as a whole."""
+    depth = 0
+    for at in range(text.index("{"), len(text)):
+        depth += (text[at] == "{") - (text[at] == "}")
+        if depth == 0:
+            return text[text.index("{") + 1 : -1] if at == len(text) - 1 else text
+    return text
+
+
 def parse(text: str, comma: str = "auto", unit_letters: str = "") -> Node:
     """The tree of a text.
 
@@ -2470,6 +2492,8 @@ def parse(text: str, comma: str = "auto", unit_letters: str = "") -> Node:
     while len(text) > 4 and text.startswith("**") and text.endswith("**"):
         text = text[2:-2].strip()  # Markdown's bold
     text = restore_commands(text)
+    if text.startswith(("\\boldsymbol{", "\\mathbf{")) and text.endswith("}") and len(text) > text.index("{") + 3:
+        text = _without_bold(text)
     if "{:" in text or "{=" in text:
         text = text.replace("{:}", ":").replace("{=}", "=")
     if "+/-" in text:
@@ -2486,7 +2510,7 @@ def parse(text: str, comma: str = "auto", unit_letters: str = "") -> Node:
     if text.startswith("{{") and "*" in text:
         raise Problem("unreadable", "{{ begins a template, no mathematics")
     toks = _trimmed(tokens(fold_unicode(text)))
-    if toks[0].kind in ("w", "W") and toks[0].text.lower() in ("the", "answer", "final", "so"):
+    if toks[0].kind in ("w", "W") and toks[0].text.lower() in _OPENING_WORDS:
         toks = _without_opening(toks)
     if len(toks) > 2 and toks[0].kind in ("w", "W") and toks[0].text.lower() in ("for", "at"):
         relation = toks[2].kind == "r" and toks[1].kind in ("w", "s")
