@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from sandboxes import Call, CallStatus, Exit, Limits, Program, SandboxError, TestStatus
+from sandboxes import Call, CallStatus, Exit, Limits, Program, SandboxError, TestStatus, plain_data
 from sandboxes.conformance import ASSERTS_CALL, processes_left
 from sandboxes.local import LocalSandbox
 from sandboxes.zygote import client, kernel
@@ -496,6 +496,33 @@ def test_stop_ends_the_program_early(box: LocalSandbox) -> None:
         CallStatus.NOT_RUN,
     ]
     assert outcome.execution.exit is Exit.OK
+
+
+def test_large_values_are_not_kept_once_stop_has_seen_them(box: LocalSandbox) -> None:
+    """A hundred calls that each return megabytes must not pile up in the trainer; small ones stay."""
+    calls = [Call("f", (100_000,)), Call("f", (3,))]
+    seen = []
+    outcome = box.call(_python("def f(n): return list(range(n))"), calls, stop=lambda _, result: seen.append(result))
+    assert [len(result.value) for result in seen] == [100_000, 3]
+    assert isinstance(outcome.results[0].value, plain_data.Opaque)
+    assert outcome.results[1].value == [0, 1, 2]
+    outcome = box.call(_python("def f(n): return list(range(n))"), calls)
+    assert [len(result.value) for result in outcome.results] == [100_000, 3]
+
+
+def test_an_answer_is_to_the_question_that_was_asked(box: LocalSandbox) -> None:
+    """The right answers, written on the pipe by the program itself: to come between two questions was luck."""
+    source = (
+        "import json, os\n"
+        "def solve(x):\n"
+        "    data = json.dumps(['ok', 3 * x + 1]).encode()\n"
+        "    os.write(5, len(data).to_bytes(4, 'little') + data)\n"
+        "    return 3 * x + 1\n"
+    )
+    outcome = box.call(_python(source), CALLS)
+    assert [result.status for result in outcome.results] == [CallStatus.LIMIT, CallStatus.NOT_RUN, CallStatus.NOT_RUN]
+    tests = Program({"t.py": b"assert f(2) == 7"}, "t.py")
+    assert not box.judge(tests, _python(source), {"f": "solve"}).all_passed
 
 
 def test_a_method_gets_a_fresh_instance_each_call(box: LocalSandbox) -> None:
