@@ -15,8 +15,10 @@ What counts, from the strongest statement to the weakest:
 What never counts: text inside a think block, open or closed, and text before a bare `</think>`; an earlier box when
 the last one is unfinished (`truncated`: a model that is cut off must not be paid for its draft); the echo of the
 prompt's template (`\boxed{answer}`, `\boxed{...}`, or a box that the prompt itself shows); anything behind an
-end-of-turn token. Boxes that stand together as one statement (`\boxed{-2}` and `\boxed{1}`) are one answer of several
-parts, so hedging between boxes is compared as the list that it is.
+end-of-turn token; what is denied ("not `\boxed{6}`", "Is it `\boxed{5}`? No."), taken back ("that is wrong") or only
+supposed; a check, a reason, an aside in brackets, a question or an offer of help behind the answer. Boxes that stand
+together as one statement (`\boxed{-2}` and `\boxed{1}`) are one answer of several parts, so hedging between boxes is
+compared as the list that it is.
 
 Cost: every search moves in one direction and looks at a bounded stretch around each hit, so twice the text takes
 about twice the time. The only regular expressions are tokenizers over single characters; none can backtrack.
@@ -311,6 +313,8 @@ def _is_template(text: str, box: _Box) -> bool:
     inner = text[box.first : box.last]
     if inner.startswith(_NO_TEMPLATE):
         return False
+    if "reward" in inner or "gold" in inner:
+        return True  # what is told to the grader
     inner = inner.replace("\\,", " ").replace("\\ ", " ").replace("\\;", " ").replace("\\!", " ").replace("~", " ")
     inner = inner.strip().strip("$").strip()
     for command in ("\\text", "\\textbf", "\\mathrm", "\\textit", "\\mathbf", "\\mbox", "\\textrm"):
@@ -356,12 +360,16 @@ _ALTERNATIVES: Final = frozenset(
         "versus",
     }
 )
-_MAYBE: Final = ("maybe", "possibly", "perhaps", "even", "alternatively", "potentially", "probably", "else")
-_OFFERS: Final = frozenset("option possibility alternative candidate guess choice answer attempt try solution".split())
+_MAYBE: Final = ("maybe", "possibly", "perhaps", "even", "alternatively", "potentially", "probably", "else", "also")
+_OFFERS: Final = frozenset(
+    "option possibility alternative candidate guess choice answer attempt try solution interpretation method approach "
+    "scenario".split()
+)
 """Words of offers: "Option 1: \\boxed{4}. Option 2: \\boxed{5}.", "My second attempt: \\boxed{6}."."""
 _SAYS_ANOTHER: Final = frozenset("second third fourth alternative another other possible".split())
 _AROUND_OFFERS: Final = frozenset(
-    "the a an answer is it be it's could would might can also value result my solution then if allowed one".split()
+    "the a an answer is it be it's could would might can also value result my solution then if allowed one but "
+    "gives yields whereas while".split()
 )
 _PARTS: Final = frozenset({"part", "case", "question", "teil", "fall", "cas", "caso", "parte", "partie"})
 _OF_PARTS: Final = frozenset("gives yields is are we get x y n then".split())
@@ -591,6 +599,8 @@ def _box_denied(text: str, start: int, box: _Box) -> bool:
     before = text[max(start, box.start - 24) : box.start].rstrip(_AROUND_BOX).lower()
     if before.endswith(_NOT_JOINED):
         return True
+    if before.endswith("would be") and "had we " in text[max(start, box.start - MAX_GAP_CHARS) : box.start].lower():
+        return True  # "had we allowed negatives, it would be \\boxed{-4}"
     return before[before.rfind(" ") + 1 :].lstrip("(") in _NOT_WORDS and before.endswith(_NOT_THIS)
 
 
@@ -738,7 +748,10 @@ _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("解答", ("は", "：", ":", "为", "是")),
     ("答：", ("",)),
     ("答:", ("",)),
-    ("respuesta", ("correcta es", "final es", "es", "sería", "será", ":", "=", "final:", "correcta:")),
+    (
+        "respuesta",
+        ("puede ser", "podría ser", "correcta es", "final es", "es", "sería", "será", ":", "=", "final:", "correcta:"),
+    ),
     ("réponse", ("correcte est", "finale est", "est donc", "est", ":", "=", "finale:", "finale :", "finale est donc")),
     ("reponse", ("correcte est", "finale est", "est", ":", "=", "finale:", "finale :")),
     ("antwort", ("lautet", "ist", "wäre", ":", "=")),
@@ -779,8 +792,8 @@ _STOP_WORDS: Final = frozenset(
         "of", "by", "from", "after", "is", "are", "was", "the", "we", "i", "this", "therefore", "thus", "hence", "due",
         "given", "it", "there", "these", "they", "he", "she", "can", "will", "have", "has", "not", "than", "then",
         "distinct", "different", "possible", "total", "reasoning", "left", "more", "to", "his", "her", "their", "its",
-        "my", "your", "our", "at", "into", "during", "such", "так", "denn", "weil", "car", "puisque", "porque", "pues",
-        "потому", "поскольку", "perché", "а", "non", "pas", "nicht",
+        "my", "your", "our", "at", "into", "during", "such", "under", "так", "denn", "weil", "car", "puisque", "porque",
+        "pues", "потому", "поскольку", "perché", "а", "non", "pas", "nicht",
     }
 )  # fmt: skip
 _COPULAS: Final = (
@@ -994,7 +1007,7 @@ def _leading(text: str, low: str, start: int, end: int) -> tuple[int, int] | Non
                 break
         if word in _CONNECTORS and not text.startswith("=", _skip(text, word_end, end, " ")):  # "y = 4" is no "and"
             after = _skip(text, word_end, end, " \t")
-            for maybe in _MAYBE:  # "5 or maybe 6" hedges as "5 or 6" does
+            for maybe in (*_MAYBE, "peut-être", "quizás", "vielleicht"):  # "5 or maybe 6" hedges as "5 or 6" does
                 if low.startswith(maybe + " ", after):
                     after = word_end = _skip(text, after + len(maybe), end, " \t")
             if after >= end or not (text[after] in _STARTS_MATH or _starts_symbol(text, after, end)):
@@ -1222,6 +1235,10 @@ def _narrow(text: str, low: str, start: int, end: int) -> tuple[int, int] | None
             return _trim(text, best, end)  # "the least value of $n$ is thirteen"
         return formula
     number = _last_number(text, start, end)
+    if number is not None and number[1] <= best:
+        told = text[best:end].strip(_TRAILING + " ")
+        if told.isalpha() and told[0].isupper() and len(told) > 2 and told.isascii():
+            return _trim(text, best, end)  # "100 days from now it will be Thursday"
     if number is None and best >= 0:
         told = low[best:end].strip(_TRAILING + " ")
         if told and all(word in _NUMBER_WORDS for word in told.replace("-", " ").split()):
@@ -1610,14 +1627,30 @@ def _last_statement(text: str, low: str, start: int, end: int, choice: bool, tru
                     return Answer((Span(text[first:last], first, last),), "stated")
             continue
         stop = _statement_end(text, at, end)
-        if end - stop > 8 and not choice and (taken_back := _retraction(text, stop, end)) >= 0:
-            return _closing(text, low, taken_back, end, False) or _NONE
+        if end - stop > 8 and not choice and _retraction(text, stop, end) >= 0:
+            return None  # "The answer is 10. No wait, it is 11."
         direct = _answer_like(text, at, end) or _starts_symbol(text, at, end)
         if direct or stop - at <= MAX_WORDS_CHARS or end - at <= MAX_STATEMENT_CHARS:
             answer = _read_statement(text, low, at, end, choice, truncated)
             if answer is not None:
-                return answer
+                return answer if choice else _with_line_above(text, low, start, root, answer)
     return None
+
+
+def _with_line_above(text: str, low: str, start: int, root: int, answer: Answer) -> Answer:
+    """`answer`, together with that of an "Answer: 4" on the line right above its own "Answer: 6"."""
+    line = low.rfind("\n", start, root) + 1
+    above_end = _trim_end(text, start, line)
+    if line <= start or above_end <= start or len(answer.spans) != 1:
+        return answer
+    above = max(start, low.rfind("\n", start, above_end) + 1)
+    at = low.find("answer:", above, min(above_end, above + 16))
+    if at < 0 or low.find("answer:", line, root + 7) < 0:
+        return answer
+    other = _read_statement(text, low, _skip(text, at + 7, above_end, " *:"), above_end, False, False)
+    if other is None or len(other.spans) != 1 or other.text == answer.text:
+        return answer
+    return Answer((*other.spans, *answer.spans), answer.mark, "", " or ")
 
 
 def _find_tagged(text: str, start: int, end: int, where: Where, choice: bool, truncated: bool) -> Answer | None:
@@ -1645,11 +1678,17 @@ def _find_tagged(text: str, start: int, end: int, where: Where, choice: bool, tr
                     read = _read_statement(text, low, stated[1], content_last, choice, False)
                     if read is not None:
                         return read._replace(mark="tag")
+            if not choice and low.startswith(_OPINES):
+                low = low if len(low) == content_last else " " * content_first + low
+                found = _narrow(text, low, content_first, content_last)
+                if found is not None and not _denied_before(low, content_first, found[0]):
+                    return Answer((Span(text[found[0] : found[1]], *found),), "tag")
             return Answer((Span(content, content_first, content_last),), "tag")
         opening = text.rfind("<answer>", start, opening)
     return None
 
 
+_OPINES: Final = ("i think", "i believe", "i got", "i get", "it's ", "it is ", "that's ", "we get", "so it")
 _DOUBT: Final = frozenset(
     "or oder ou u или либо soit maybe possibly perhaps alternatively might could may vielleicht quizás".split()
     + "或 或者 也可能 または".split()
@@ -1954,7 +1993,8 @@ _OFFERS_HELP: Final = (
 _ASKS: Final = ("did ", "do you", "can you", "could you", "what ", "which ", "how ", "who ", "why ", "when ", "where ")
 _REASONS: Final = (
     ", which ", ", since ", ", because ", " because ", ", denn ", ", da ", ", weil ", ", car ", ", puisque ",
-    ", ya que ", ", porque ", ", так как ", ", потому что ", ", pois ", ", perché ", "，因为", "，此时", "，其中",
+    ", ya que ", ", porque ", ", так как ", ", потому что ", ", pois ", ", perché ", " as $", " as \\(",
+    "，因为", "，此时", "，其中",
 )  # fmt: skip
 _INFERS: Final = (
     " so ",
@@ -1998,7 +2038,7 @@ def _before_reason(text: str, low: str, start: int, end: int) -> int:
     said = low[start:at]
     if not any(c.isdecimal() for c in said) or any(word in low[at:end] for word in _INFERS):
         return end
-    return at if any(copula in said for copula in _COPULAS) else end
+    return at if any(copula in said for copula in _COPULAS) or " to " in said else end
 
 
 _SAYS_CORRECT: Final = (
@@ -2045,6 +2085,17 @@ def _affirmed(text: str, low: str, start: int, end: int) -> tuple[int, int] | No
     return None
 
 
+def _pair(text: str, low: str, start: int, found: tuple[int, int]) -> list[Span]:
+    """Both values of "The smaller number is 8 and the larger number is 12"; [] for any other sentence."""
+    joint = low.rfind(" and ", start, found[0])
+    if joint < 0 or _PAIRED.isdisjoint(low[joint : found[0]].split()) or not low[joint : found[0]].endswith(" is "):
+        return []
+    left = _narrow(text, low, start, joint)
+    if left is None or left[1] < joint or low.find(" is ", start, left[0]) < 0:
+        return []
+    return [Span(text[side[0] : side[1]], *side) for side in (left, found)]
+
+
 _WHOLE_WORDS: Final = (_NUMBER_WORDS - {"and"}) | {"yes", "no", "true", "false"}
 _GIVES_UP: Final = (
     "i cannot", "i can't", "unable to", "not determined", "cannot be determined", "not enough information",
@@ -2085,12 +2136,18 @@ def _gives_up(low: str, start: int, first: int, last: int, end: int) -> bool:
         return True
     if low.find("otherwise", first, end) >= 0:
         return True  # "60 if order matters, and 10 otherwise"
+    if low.find("interpretation", start, end) >= 0 and low.find("second", start, end) >= 0:
+        return True
+    if low.find("between", start, first) >= 0 and low[start:first].rstrip(" $\\(").endswith(" and"):
+        return True
     if low.endswith(_NUMBERED, start, first - 1):
         return True  # "Step 3:"
     if (named := low.find("any of ", start, first + 1)) >= 0 and low[named + 7 : named + 8].isdecimal():
         return True
+    if low[first:last].strip("()") not in ("1", "1.0", "100", "10"):
+        return False
     said = low[start:first].strip(" *:=\"'{[(")
-    return said in _OF_REWARD and low[first:last] in ("1", "1.0", "100", "10")
+    return said in _OF_REWARD or said.endswith(("correct", "verdict")) or low.endswith("reward>", 0, first)
 
 
 def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer | None:
@@ -2153,6 +2210,8 @@ def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer 
         whole = last
         if not choice:
             last = _before_reason(text, low, at, last)
+        if choice and low.startswith(("grade", "score"), at):
+            return None
         if choice:
             found = (
                 _affirmed(text, low, at, last)
@@ -2183,6 +2242,8 @@ def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer 
                 return None
             if found is not None and low.startswith(_IS_DENIED, _skip(low, found[1], whole, " *$)")):
                 return None
+            if found is not None and (pair := _pair(text, low, at, found)):
+                return Answer(tuple(pair), "closing")
         if found is None and not choice:
             found = _verdict_in_words(low, at, last)
         if found is None:
@@ -2190,6 +2251,9 @@ def _closing(text: str, low: str, start: int, end: int, choice: bool) -> Answer 
         begin, stop = _trim(text, *found)
         if begin >= stop or "boxed" in text[begin:stop]:
             return None
+        box = text.rfind("boxed{", max(start, begin - MAX_STATEMENT_CHARS), begin)
+        if box >= 0 and _matching_brace(text, box + 5, min(end, begin + MAX_STATEMENT_CHARS)) >= begin:
+            return None  # inside the echo of a template
         return Answer((Span(text[begin:stop], begin, stop),), "closing")
     return None
 
