@@ -1249,13 +1249,15 @@ class _Comparison:
             if found.equal:
                 found = Decision(False, "name_differs")
         sides = (*g.args, *a.args)
-        if len(g.args) == len(a.args) == 2 and all(map(is_scalar, sides)) and not any(map(holds_derivative, sides)):
+        if len(g.args) == len(a.args) == 2 and all(map(is_scalar, sides)):
             left = tree.add([g.args[0], tree.neg(g.args[1])])
             right = tree.add([a.args[0], tree.neg(a.args[1])])
             if _solved(g) and not _solved(a) and ZERO not in a.args:
                 return Decision(False, "unsolved", "x + 2 = 7 where x = 5 is asked for")
             if constant_factor(left, right) is not None:
                 return Decision(True, "equal_equation")
+            if any(map(holds_derivative, sides)):
+                return Decision(False, "value_differs") if found.rule == "type_differs" else found
             if solved_alike(g, a):
                 return Decision(True, "equal_equation")
             if same_levels(left, right):

@@ -107,7 +107,10 @@ class _Parser(Numerals, UnitGrammar):
                     return _permuted(items, orders)
                 if not last_sep:
                     self.fail("cannot read on")
-                if token.kind in ("w", "W") and token.text.lower() in QUALIFIERS and last_sep in (",", "quad"):
+                qualified = token.kind in ("w", "W") and token.text.lower() in QUALIFIERS
+                if not qualified and token.text == "forall":
+                    qualified = items[-1].op == "rel"  # f(x) = 2x, ∀x ∈ R
+                if qualified and last_sep in (",", "quad"):
                     items[-1] = self.condition(items[-1])  # x = 2πn, where n is an integer
                     last_sep = ""
                     continue
@@ -549,7 +552,7 @@ class _Parser(Numerals, UnitGrammar):
                 if following.kind == "r" and following.text == "=" and sign in ("<", ">", "=", "~"):
                     sign = sign + "=" if sign in "<>" else "≈"
                     self.i += 1
-                if sign == "in" and following.kind in ("w", "W") and following.text in ("Z", "N", "R", "Q", "C"):
+                if sign == "in" and following.kind in ("w", "W", "b") and following.text in ("Z", "N", "R", "Q", "C"):
                     self.toks[self.i] = Token("k", "numset:" + following.text, following.space)
                 if sign == "=>":
                     # the conclusion of a derivation is the statement
@@ -1379,6 +1382,8 @@ class _Parser(Numerals, UnitGrammar):
                 return Node("call", inner.args, name)
             if inner.op in ("interval", "list", "rel", "text"):
                 self.fail("brackets that cannot follow a letter")
+            if inner.op == "matrix":
+                return Node("mul", (Node("sym", (), name), inner))
             if (self.is_op("^") or self.is_op("!")) and name.islower() and name not in ("f", "g", "h"):
                 # k(d-k)! is k times a factorial, x(y-z)^2 is x times a square
                 return tree.mul([Node("sym", (), name), self.postfix(inner)])

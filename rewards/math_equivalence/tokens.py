@@ -127,6 +127,7 @@ def tokens(text: str) -> list[Token]:
     in_env = "\\begin" in text
     glued = False  # a negative thin space, as in 1,\!000: white space after it does not part a number
     doubled = in_env and _all_doubled(text)
+    relations: tuple[int, int] | None = None
     position, size = 0, len(text)
     match_at = _TOKEN.match
     while position < size:
@@ -201,7 +202,15 @@ def tokens(text: str) -> list[Token]:
             c = t[1]
             if c == "\\":
                 if doubled or not in_env:
-                    # a doubled backslash of JSON escaping: \\frac, \\{ ; a row break only inside an environment
+                    # a doubled backslash of JSON escaping: \\frac, \\{ ; a row break inside an environment,
+                    # and between two equations
+                    between = not in_env and text[position : position + 1].isspace()
+                    if between and relations is None:
+                        relations = _statements(text)
+                    if between and relations is not None and relations[0] < start and relations[1] > position:
+                        out.append(Token(",", ";", 2))
+                        space = 2
+                        continue
                     if position < size and (text[position].isalpha() or text[position] in "{}%$,!;: ()[]|#&_\\"):
                         position -= 1
                         if text[position + 1] == "\\":
@@ -302,6 +311,15 @@ def tokens(text: str) -> list[Token]:
     if len(fonts) > 2 and not in_env:
         raise Problem("unreadable" if len(fonts) < 20 else "over_limit", "braces that do not close")
     return out
+
+
+_RELATING: Final = ("=", "<", ">", "\\in ", "\\in\\", "\\le", "\\ge", "\\ne")
+
+
+def _statements(text: str) -> tuple[int, int]:
+    """Where the first and the last relation of a text stand; none stands before its end."""
+    found = [at for sign in _RELATING if (at := text.find(sign)) >= 0]
+    return (min(found), max(text.rfind(sign) for sign in _RELATING)) if found else (len(text), -1)
 
 
 def _all_doubled(text: str) -> bool:

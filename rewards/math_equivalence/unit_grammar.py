@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from rewards.math_equivalence.cursor import Cursor
 from rewards.math_equivalence.tokens import Token, is_word
 from rewards.math_equivalence.tree import Node
 from rewards.math_equivalence.units import MICRO, Unit, read_unit
 from rewards.math_equivalence.vocabulary import AND_WORDS, HEDGES, NEGATIONS, OR_WORDS, QUALIFIERS, STOP_WORDS
+
+_LONE_UNITS: Final = frozenset(("m", "s", "g", "h", "L", "l", "N", "J", "W", "V", "A", "K", "T", "C", "F", "Pa", "eV"))
+"""Units that are letters when they stand without \\text."""
 
 
 class UnitGrammar(Cursor):
@@ -134,12 +139,15 @@ class UnitGrammar(Cursor):
 
     def unit_letter(self, token: Token) -> bool:
         """`3 m`, `2 m^2` without \\text: only when asked for, since `3m` may be a product"""
-        if not self.unit_letters or token.text not in ("m", "s", "g", "h", "L", "l", "N", "J", "W", "V", "A"):
+        if not self.unit_letters or token.text not in _LONE_UNITS:
             return False
         if self.unit_letters == "spaced" and token.space != 2:
             return False
         after = self.toks[self.i + 1]
-        return self.toks[self.i - 1].kind == "n" and (after.kind in ("", ",") or after.text in ("^", "/", ".", ")"))
+        before = self.toks[self.i - 1]
+        return (before.kind == "n" or before.text in ("}", ")")) and (
+            after.kind in ("", ",") or after.text in ("^", "/", ".", ")")
+        )
 
     def speed_ahead(self) -> bool:
         """`m/s`, `km/h` after a number, without \\text"""
