@@ -525,6 +525,49 @@ def test_an_answer_is_to_the_question_that_was_asked(box: LocalSandbox) -> None:
     assert not box.judge(tests, _python(source), {"f": "solve"}).all_passed
 
 
+FORGED = {
+    "true": '["ok",true',
+    "passed": '["passed"',
+    "outcome": '["outcome","line 1","passed",""',
+    "done": '["done"',
+    "back handle": '["ok",["h",0,"back",""]',
+    "object handle": '["ok",["h",0,"object","x"]',
+    "class handle": '["ok",["h",-1,"class","int"]',
+    "exception handle": '["ok",["h",1,"exception","AssertionError"]',
+    "type": '["ok",["y","object"]',
+    "unknown type": '["ok",["y","exec"]',
+    "opaque": '["ok",["u","x"]',
+    "nan": '["ok",["f","nan"]',
+    "nothing": '["ok"',
+    "stop": '["raised","StopIteration","",["StopIteration","Exception"],[]',
+    "exit": '["raised","SystemExit","0",["SystemExit","BaseException"],[0]',
+    "skip": '["raised","Skipped","",["Skipped","OutcomeException"],[]',
+    "raised nothing": '["raised"',
+    "deep": '["ok",' + '["l",' * 5000 + "1" + "]" * 5000,
+}
+"""Frames without their end, which is the token."""
+
+
+@pytest.mark.parametrize("forged", FORGED.values(), ids=FORGED)
+def test_an_answer_with_its_token_is_only_a_guess(box: LocalSandbox, forged: str) -> None:
+    """The program finds the token of the question and sends a frame of its own: data, which is the expected or not."""
+    source = (
+        "import os, sys\n"
+        "def solve(x):\n"
+        "    frame = sys._getframe()\n"
+        "    while 'token' not in frame.f_locals: frame = frame.f_back\n"
+        f"    data = ({forged!r} + ',\"' + frame.f_locals['token'] + '\"]').encode()\n"
+        "    os.write(5, len(data).to_bytes(4, 'little') + data)\n"
+        "    os._exit(0)\n"
+    )
+    outcome = box.call(_python(source), CALLS[:1])
+    assert outcome.results[0].status is not CallStatus.NOT_RUN
+    assert outcome.results[0].status is not CallStatus.RETURNED or outcome.results[0].value != 7
+    for script in (b"assert f(2) == 7", b"import unittest\nassert all(f(n) == 7 for n in [2])"):
+        judged = box.judge(Program({"t.py": script}, "t.py"), _python(source), {"f": "solve"})
+        assert not judged.all_passed
+
+
 def test_a_method_gets_a_fresh_instance_each_call(box: LocalSandbox) -> None:
     """LeetCode's `Solution().solve(x)`."""
     source = (
