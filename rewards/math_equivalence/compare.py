@@ -1077,6 +1077,8 @@ class _Comparison:
         g, a = _without_name(g, a), _without_name(a, g)
         if {"numset", "build"} & {g.op, a.op} and (_whole_letter(g) or _whole_letter(a)) and same_integers(g, a):
             return Decision(True, "equal_set")  # n ≥ 1 for the positive integers
+        if g.op == "list" and g.value == "and":
+            g = Node("list", g.args, ",")  # a gold's "x < -1 and x > 2" means what its author meant
         try:
             left = read_set(g)
         except NotReal:
@@ -1122,6 +1124,8 @@ class _Comparison:
                 return found if found.equal else Decision(None, "undecided")
             if g.op == "minus":
                 return self.aligned(g, a)
+            if g.op == "list" and {g.value, a.value} == {"and", "or"}:
+                return Decision(False, "value_differs", "and is not or")
             found = self.unordered(g.args, a.args)
             return Decision(True, "equal_set") if found.equal else found
         if g.op == a.op == "interval":

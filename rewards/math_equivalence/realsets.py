@@ -138,6 +138,8 @@ def _read(node: Node) -> tuple[tuple[Piece, ...], Node | None]:
         pieces = normal(read[0][0])
         for other, _ in read[1:]:
             pieces = intersect(pieces, normal(other))
+        if not pieces and node.value == "and":
+            raise NotReal  # no number is below -1 and above 2
         if not pieces:
             # "x < -1, x > 2" with a comma means either
             return tuple(p for pieces, _ in read for p in pieces), variable
