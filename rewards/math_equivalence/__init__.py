@@ -24,6 +24,14 @@ The rest is decided once:
 | gold x = 5, answer x + 2 = 7; gold x > 2, answer 2x > 4 | wrong | where the gold is solved, the answer must be |
 | gold f(x) = cx, answer f(x) = kx; gold y = bx/a, answer y = ax/b | right; wrong | arbitrary constants have no name |
 | gold kπ, k ∈ Z, answer nπ; gold (kπ, kπ+1), answer (nπ, nπ-1) | right; wrong | the letter that counts has no name |
+| gold 5, answer x + y = 5; gold 12, answer 3x + 4y = 12 | right; wrong | sums and products of letters are asked for |
+| gold sin²x + C, answer -cos²x + C; x² + y² = C, y² = K - x² | right | a constant takes up any number |
+| gold 1 + 2 + ... + n, answer n(n+1)/2 | right | dots stand for the rule that the terms beside them show |
+| gold abs(x), answer x for x ≥ 0 and -x below | right | functions in pieces are compared by their values |
+| gold n ≥ 3, answer n > 2, n ∈ Z; gold x ≥ 3, answer x ≥ 3, x ∈ Z | right; wrong | n counts, x does not |
+| gold 20 boys and 15 girls, answer 15 boys and 20 girls | wrong | what is counted belongs to its number |
+| gold r = 2cos θ, answer x² + y² = 2x | wrong | the question is which form, so the other one restates it |
+| gold A⁻¹B, answer BA⁻¹; gold AB, answer BA | wrong; right | products with an inverse are of matrices; AB is a length |
 | gold 1/3, answer P(X = 2) = 1/3 or 0.333... | right | what it is of goes without saying; the dots continue |
 | gold n = 12, answer 12 is the smallest such n | right | that says of it what was asked |
 | gold \log(x+1), x > -1, answer \log(x+1); with x > 0 | right; wrong | a domain may be left out, not changed |

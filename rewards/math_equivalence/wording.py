@@ -91,7 +91,7 @@ def same_words(gold: str, answer: str) -> bool:
             rest = whole[2:] if whole[1] == "it" else whole[1:]
             if rest and same_words(" ".join(rest), " ".join(part)):
                 return True  # "yes, it converges"
-        if part == ["neither"] and whole[0] == "neither":
+        if part == ["neither"] and whole[0] == "neither" and not any(w == "or" or w.isdigit() for w in whole):
             return True
     if _negated(g) != _negated(a):
         return False
