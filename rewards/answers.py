@@ -1558,10 +1558,14 @@ def find_answer(
     if boxed is not None and boxed.problem == "truncated":
         return boxed
     explicit = boxed if boxed is not None and not boxed.problem else None
-    if explicit is not None and end - after > 4 and (taken_back := _retraction(text, after, end)) >= 0:
-        # What is said after that may still be an answer: "The correct answer is 22."
-        explicit = boxed = None
-        start = taken_back
+    if explicit is not None:
+        if end - after <= 4:
+            return explicit  # nothing can be said behind the box
+        taken_back = _retraction(text, after, end)
+        if taken_back >= 0:
+            # What is said after that may still be an answer: "The correct answer is 22."
+            explicit = boxed = None
+            start = taken_back
     tail = after if explicit else start
 
     # A tag or a #### line behind the box is a later statement than the box.
