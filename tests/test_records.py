@@ -179,7 +179,7 @@ def test_what_holds_no_text_is_no_empty_completion(completion: Any, words: str) 
 
 def test_a_table_is_refused_with_the_way_out(tmp_path: Path) -> None:
     """Its first line is no JSON, and neither are the others."""
-    write(tmp_path / "a.csv", "completion,gold\n\"1\",1\n")
+    write(tmp_path / "a.csv", 'completion,gold\n"1",1\n')
     with pytest.raises(InputError, match="give JSON lines"):
         list(read_rows(tmp_path / "a.csv"))
 
