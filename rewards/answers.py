@@ -625,6 +625,7 @@ _RETRACTS: Final = (
     "das ist falsch", "это неверно", "это неправильно",
 )  # fmt: skip
 _SAID_OF_BOX: Final = ("that", "this", "it", "which")
+_ONLY_WHERE: Final = (" for ", " if ", " when ", " unless ", " in general", " where ")
 _OF_OTHERS: Final = ("common", "some ", "people", "might", "would", "if ", "option", "choice", "step", "verif")
 _SAYS_NO: Final = frozenset("no nope not wrong incorrect nein non нет falso falsch faux いいえ 不 不是 不对 否".split())
 _SAYS_YES: Final = ("yes", "indeed", "correct", "是的", "对", "はい", "sí", "oui", "ja", "да")
@@ -663,9 +664,14 @@ def _retraction(text: str, after: int, end: int) -> int:
                 continue  # "Many answer 10, which is wrong": another value is meant
         elif phrase[0].isascii() and _is_letter(low, found - 1):
             continue  # "3 scoops"
+        stop = found + len(phrase)
+        if phrase.endswith(" no") and low[stop : stop + 2].strip(" ").isalpha():
+            continue  # "Wait, no further checks are needed"
+        if phrase[0] in " '’" and low.startswith(_ONLY_WHERE, stop):
+            continue  # "this is not correct for negative n"
         sentence = max(low.rfind(". ", 0, found), low.rfind("\n", 0, found), 0)
         if not any(word in low[sentence:found] for word in _OF_OTHERS):
-            return after + found + len(phrase)
+            return after + stop
     return -1
 
 
