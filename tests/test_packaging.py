@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
+import importlib.util
 import subprocess
 import sys
 import tomllib
@@ -159,3 +162,15 @@ def test_each_package_ships_its_types() -> None:
     """`py.typed`."""
     for package in PACKAGES:
         assert (ROOT / package / "py.typed").exists()
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "tests" / "benchmarks").glob("*.py")), ids=lambda path: path.stem)
+def test_what_a_benchmark_imports_of_ours_is_there(script: Path) -> None:
+    """The soak asked for a function that had been gone for a day, and no test runs a soak."""
+    tree = ast.parse(script.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in PACKAGES:
+            module = importlib.import_module(node.module or "")
+            for name in (alias.name for alias in node.names):
+                submodule = importlib.util.find_spec(f"{node.module}.{name}") if hasattr(module, "__path__") else None
+                assert hasattr(module, name) or submodule is not None, f"{script.name}: {node.module} has no {name}"

@@ -26,7 +26,7 @@ from pathlib import Path
 sys.path[0] = str(Path(__file__).resolve().parents[2])  # a file beside this one has the package's name
 
 from sandboxes import Exit, Sandbox, get  # noqa: E402
-from sandboxes.conformance import Row, default_catalogue, judge_form, load_catalogue, processes_left  # noqa: E402
+from sandboxes.conformance import CATALOGUE, Row, judge_form, load_catalogue, processes_left  # noqa: E402
 
 SLOW_KINDS = ("timeout",)
 MEMORY_SLACK_BYTES = 24 << 20
@@ -83,7 +83,7 @@ def main() -> int:
     given = parser.parse_args()
     options = {"workers": given.workers} | ({"tier": given.tier} if given.tier else {})
     sandbox = get(given.backend, **options)
-    quick = [row for row in load_catalogue(default_catalogue()) if row.kind not in SLOW_KINDS and not row.needs]
+    quick = [row for row in load_catalogue(CATALOGUE) if row.kind not in SLOW_KINDS and not row.needs]
     todo = [(row, form) for row in quick for form in row.forms]
     verdicts: dict[tuple[str, str], set[bool]] = {}
     errors: list[str] = []
