@@ -454,18 +454,10 @@ _TOTALS: Final = frozenset(
 
 def _numbers(word: str) -> bool:
     """`2`, `#2`, `b`, `ii`: what numbers an offer."""
-    return word.lstrip("#").rstrip(".").isdecimal() or word in (
-        "a",
-        "b",
-        "c",
-        "d",
-        "i",
-        "ii",
-        "iii",
-        "one",
-        "two",
-        "three",
-    )
+    return word.lstrip("#").rstrip(".").isdecimal() or word in _ORDINALS
+
+
+_ORDINALS: Final = frozenset("a b c d i ii iii one two three".split())
 
 
 def _is_label(word: str, gap: str) -> bool:
