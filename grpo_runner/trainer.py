@@ -27,6 +27,7 @@ from typing import Any, Final
 
 import torch
 from accelerate.utils import gather_object
+from datasets import Dataset
 from transformers import LogitsProcessor, LogitsProcessorList
 from transformers.generation.logits_process import (
     MinPLogitsWarper,
@@ -118,6 +119,7 @@ class SignalTrainer(GRPOTrainer):  # type: ignore[misc]  # TRL ships no types
     Args:
         rows: one dict per question, with `prompt` and the columns that the reward function takes.
         source: gives the indices of the next questions.
+        questions_asked: how many questions the whole run asks, replacements apart.
         primary: key of the component that says what is right, and its (lowest, highest) score; names the cause of a
             flat group and feeds the pass rates of `source`.
         resample_budget: None trains on what comes. A number replaces flat groups by fresh questions, generating at
@@ -131,6 +133,7 @@ class SignalTrainer(GRPOTrainer):  # type: ignore[misc]  # TRL ships no types
         rows: Sequence[dict[str, Any]],
         source: PromptSource,
         primary: tuple[str, tuple[float, float]],
+        questions_asked: int,
         resample_budget: float | None = None,
         row_seeds: bool = False,
         **kwargs: Any,
@@ -146,7 +149,7 @@ class SignalTrainer(GRPOTrainer):  # type: ignore[misc]  # TRL ships no types
         self.batch = Batch()
         self.seconds = {"generation": 0.0, "scoring": 0.0}
         self._rewards_now: torch.Tensor | None = None
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, train_dataset=Dataset.from_dict({"prompt": [""] * questions_asked}), **kwargs)
 
     # ------------------------------------------------------------ time
 
@@ -172,6 +175,17 @@ class SignalTrainer(GRPOTrainer):  # type: ignore[misc]  # TRL ships no types
         return rewards
 
     # ------------------------------------------------------------ generation
+
+    def _tokenize_prompts(self, prompts: list[Any]) -> Any:
+        """Each question once: TRL renders and tokenises it again for every completion of its group."""
+        distinct = {id(prompt): prompt for prompt in prompts}  # TRL's deep copy keeps the copies of one prompt one
+        if len(distinct) == len(prompts) or self.environment_factories is not None:
+            return super()._tokenize_prompts(prompts)
+        ids, images, multimodal_fields = super()._tokenize_prompts(list(distinct.values()))
+        if images is not None or multimodal_fields:  # laid out by the whole batch, not by its rows
+            return super()._tokenize_prompts(prompts)
+        of = dict(zip(distinct, ids, strict=True))
+        return [list(of[id(prompt)]) for prompt in prompts], None, {}
 
     def _generate_single_turn(self, prompt_ids: list[list[int]], *args: Any, **kwargs: Any) -> Any:
         if not (self.row_seeds and self.model.training):
