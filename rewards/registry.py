@@ -8,6 +8,7 @@ entry points load on first use, and one that fails to import is listed as broken
 from __future__ import annotations
 
 import difflib
+import functools
 import hashlib
 import importlib
 import json
@@ -161,6 +162,7 @@ class Verifier(Generic[P_co]):
         return hash((type(self), self.fingerprint))
 
     @classmethod
+    @functools.cache
     def known_reasons(cls) -> frozenset[str]:
         """Every reason code this verifier may give."""
         return _COMMON_REASONS.union(cls.reasons)

@@ -55,23 +55,27 @@ def judge(verifier: AnyVerifier, samples: Sequence[Sample], of: Sequence[Verdict
     needs = verifier.needs
     reading = of if verifier.reads_of else None
     for i, sample in enumerate(samples):
-        missing = [name for name in needs if getattr(sample, name) is None]
-        if missing:
-            out[i] = Verdict.invalid(
-                Reason.MISSING_FIELD,
-                f"{verifier.name} needs {' and '.join(missing)}; row {sample.id!r} has none",
-            )
-        elif reading is not None and reading[i].status is not Status.SCORED:
-            out[i] = Verdict(
-                reading[i].status, None, Reason.DEPENDS_UNSCORED, f"what it reads is {reading[i].status.value}"
-            )
+        for name in needs:
+            if getattr(sample, name) is None:
+                out[i] = _missing(verifier, sample)
+                break
         else:
-            ready.append(i)
+            if reading is None or reading[i].status is Status.SCORED:
+                ready.append(i)
+            else:
+                out[i] = Verdict(
+                    reading[i].status, None, Reason.DEPENDS_UNSCORED, f"what it reads is {reading[i].status.value}"
+                )
     if verifier.scope == "group":
         _judge_groups(verifier, samples, reading, ready, out)
     else:
         _judge_samples(verifier, samples, reading, ready, out)
     return out  # type: ignore[return-value]
+
+
+def _missing(verifier: AnyVerifier, sample: Sample) -> Verdict:
+    missing = " and ".join(name for name in verifier.needs if getattr(sample, name) is None)
+    return Verdict.invalid(Reason.MISSING_FIELD, f"{verifier.name} needs {missing}; row {sample.id!r} has none")
 
 
 def _judge_samples(
