@@ -140,7 +140,11 @@ def test_twice_the_text_takes_at_most_twice_the_time(kind: str) -> None:
             best = min(best, time.process_time() - began)
         return best
 
-    small, large = seconds(10_000), seconds(20_000)
+    small = large = float("inf")
+    for _ in range(6):  # a neighbour on the same core only ever adds, and to either
+        small, large = min(small, seconds(10_000)), min(large, seconds(20_000))
+        if large <= 2.6 * max(small, 0.002):
+            break
     assert large <= 2.6 * max(small, 0.002)
 
 

@@ -429,15 +429,25 @@ def cpu_seconds(gold: str, answer: str) -> tuple[float, Verdict]:
 def test_hostile_answers_of_100000_characters_cost_little_and_pay_nothing(kind: str) -> None:
     """Under 50 ms of CPU in this process, by static bounds; twice the text takes at most 2.6 times the time."""
     MathEquivalence().verify(Sample(completion="\\boxed{\\sqrt8}", gold="2\\sqrt2"))  # loads the libraries
-    half, _ = cpu_seconds(*HOSTILE[kind](50_000))
-    whole, verdict = cpu_seconds(*HOSTILE[kind](100_000))
-    assert verdict.score == 0.0, verdict
+    half = whole = float("inf")
+    for _ in range(6):  # a neighbour on the same core only ever adds, and to either
+        half = min(half, cpu_seconds(*HOSTILE[kind](50_000))[0])
+        took, verdict = cpu_seconds(*HOSTILE[kind](100_000))
+        assert verdict.score == 0.0, verdict
+        whole = min(whole, took)
+        if whole < 0.05 and whole <= 2.6 * max(half, 0.002):
+            break
     assert whole < 0.05
     assert whole <= 2.6 * max(half, 0.002)
     for size in (100, 1_000, 5_000, 10_000, 19_000):  # below the caps, where the grammar does read
-        took, verdict = cpu_seconds(*HOSTILE[kind](size))
-        assert verdict.score == 0.0, (size, verdict)
-        assert took < 0.05, (size, took)
+        least = float("inf")
+        for _ in range(3):
+            took, verdict = cpu_seconds(*HOSTILE[kind](size))
+            assert verdict.score == 0.0, (size, verdict)
+            least = min(least, took)
+            if least < 0.05:
+                break
+        assert least < 0.05, (size, least)
 
 
 def test_hostile_answers_need_little_memory() -> None:
