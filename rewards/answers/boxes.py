@@ -308,7 +308,7 @@ def _is_label(word: str, gap: str) -> bool:
 
 
 def find_boxed(text: str, start: int, end: int, prompt: str) -> tuple[Answer | None, int]:
-    """The last box, with those that stand together with it; and one past where it ends."""
+    """The last box, with those that stand together with it; one past where it ends (unfinished: where it begins)."""
     search_end = end
     echoed = False
     # Box commands from the end to the start; no stretch is searched twice.
@@ -329,7 +329,7 @@ def find_boxed(text: str, start: int, end: int, prompt: str) -> tuple[Answer | N
             search_end = max(at - 1, 0)  # a negative end would count from the end
             continue
         if not box.complete:
-            return TRUNCATED, end
+            return TRUNCATED, box.start
         if _is_template(text, box) or (prompt and _shown_by_prompt(text, box, prompt)):
             echoed = True
             search_end = max(at - 1, 0)  # a negative end would count from the end

@@ -7,7 +7,18 @@ from typing import Final
 from rewards.answers.boxes import matching_brace
 from rewards.answers.denials import IS_DENIED, after_contrast, denied_before, denied_behind, gives_up
 from rewards.answers.letters import chosen_letter, letters_before
-from rewards.answers.spans import COPULAS, MAX_STATEMENT_CHARS, TRAILING, Answer, Span, is_letter, skip, trim, trim_end
+from rewards.answers.spans import (
+    COPULAS,
+    MAX_STATEMENT_CHARS,
+    STARTS_MATH,
+    TRAILING,
+    Answer,
+    Span,
+    is_letter,
+    skip,
+    trim,
+    trim_end,
+)
 from rewards.answers.values import NUMBER_WORDS, bold_list, is_aside, item_list, narrow, pair_of, statement_end
 
 _BOILERPLATE: Final = (
@@ -76,7 +87,43 @@ def _bare_expression(text: str, start: int, end: int) -> bool:
 _WORD_VERDICTS: Final = (
     "no solutions", "no solution", "no real solutions", "no real solution", "infinitely many solutions",
     "does not exist", "no such number exists", "undefined", "impossible",
+    "keine lösung", "keine reelle lösung", "aucune solution", "pas de solution", "no tiene solución",
+    "no hay solución", "нет решений", "решений нет", "не имеет решений", "解なし", "解は存在しない", "无解", "没有解",
 )  # fmt: skip
+
+
+_NONE_EXIST: Final = ("there are no ", "there is no ", "there exist no ", "there exists no ", "there are therefore no ")
+_KINDS: Final = frozenset(
+    "integer integers number numbers solution solutions value values pair pairs triple triples root roots".split()
+)
+_QUALITIES: Final = frozenset("real positive natural prime rational integer such ordered".split())
+
+
+def _none_exists(low: str, start: int, end: int) -> tuple[int, int] | None:
+    """`no integers` of "there are no integers $x, y$ that satisfy the equation"; None with an exception to it."""
+    at = max(low.rfind(words, start, end) + len(words) * (low.rfind(words, start, end) >= 0) for words in _NONE_EXIST)
+    if at <= start or any(word in low[at:end] for word in ("other", "except", "besides", "apart from", "but ")):
+        return None
+    stop = at
+    for word in low[at:end].split(" ", 4)[:4]:
+        stop += len(word) + 1
+        if word.strip(".,") in _KINDS and not low.startswith(tuple(f"{kind}" for kind in _KINDS), stop):
+            return at - 3, stop - 1
+        if word not in _QUALITIES:
+            return None
+    return None
+
+
+_REALS: Final = ("all real numbers", "any real number", "every real number", "all real values", "all reals")
+
+
+def _reals_in_words(low: str, start: int, end: int) -> tuple[int, int] | None:
+    """The domain that ends a sentence: "$x$ can be any real number except $-2$ and $2$"."""
+    for words in _REALS:
+        at = low.rfind(words, start, end)
+        if at > start and low.endswith((" of ", " be ", " is ", " are ", "includes ", ": "), start, at):
+            return at, end
+    return None
 
 
 def _verdict_in_words(low: str, start: int, end: int) -> tuple[int, int] | None:
@@ -107,7 +154,11 @@ _OFFERS_HELP: Final = (
     "can i help",
 )
 _ASKS: Final = ("did ", "do you", "can you", "could you", "what ", "which ", "how ", "who ", "why ", "when ", "where ")
+_PURPOSES: Final = (
+    ", and indeed ", " in order to ", " so that ", " to fill ", " to finish ", " to complete ", ", since an ",
+)  # fmt: skip
 _REASONS: Final = (
+    *_PURPOSES,
     ", which ", ", since ", ", because ", " because ", ", denn ", ", da ", ", weil ", ", car ", ", puisque ",
     ", ya que ", ", porque ", ", так как ", ", потому что ", ", pois ", ", perché ", " as $", " as \\(",
     "，因为", "，此时", "，其中",
@@ -154,7 +205,8 @@ def _before_reason(text: str, low: str, start: int, end: int) -> int:
     said = low[start:at]
     if not any(c.isdecimal() for c in said) or any(word in low[at:end] for word in _INFERS):
         return end
-    return at if any(copula in said for copula in COPULAS) or " to " in said else end
+    told = any(copula in said for copula in COPULAS) or " to " in said
+    return at if told or low.startswith(_PURPOSES, at) else end
 
 
 _SAYS_CORRECT: Final = (
@@ -199,6 +251,22 @@ def _affirmed(text: str, low: str, start: int, end: int) -> tuple[int, int] | No
     return None
 
 
+_EXPLAINS: Final = ("explanation", "reason", "justification", "because", "解析", "【解析", "explication", "erklärung")
+
+
+def _answer_first(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
+    """The value alone on the first line, when an explanation follows: "**15**\n\nExplanation: ..."."""
+    stop = text.find("\n", start, min(end, start + MAX_STATEMENT_CHARS))
+    if stop < 0:
+        return None
+    first, last = trim(text, start, stop)
+    if not (first < last and last - first <= 60 and text[first] in STARTS_MATH):
+        return None
+    if not low.startswith(_EXPLAINS, skip(text, stop, end, " \t\n*_#")):
+        return None
+    return first, last
+
+
 _WHOLE_WORDS: Final = (NUMBER_WORDS - {"and"}) | {"yes", "no", "true", "false"}
 
 
@@ -215,6 +283,8 @@ def closing_answer(text: str, low: str, start: int, end: int, choice: bool) -> A
             if first < stop:
                 return Answer((Span(text[first:stop], first, stop),), "closing")
     if not choice:
+        if (told := _answer_first(text, low, start, last)) is not None:
+            return Answer((Span(text[told[0] : told[1]], *told),), "closing")
         last = _before_check(text, low, start, last)
     if text.endswith("=", start, last) and not text.endswith(("==", "-=", "*="), start, last):
         return None  # cut off in the middle of a calculation
@@ -287,7 +357,7 @@ def closing_answer(text: str, low: str, start: int, end: int, choice: bool) -> A
                 at = text.rfind(">", at, last) + 1
             contrast = after_contrast(low, at, last)
             at = contrast if contrast >= 0 else at
-            found = narrow(text, low, at, last)
+            found = _none_exists(low, at, last) or _reals_in_words(low, at, last) or narrow(text, low, at, last)
             if found is not None and (denied_before(low, at, found[0]) or denied_behind(text, found[1], whole)):
                 return None
             if found is not None and gives_up(low, at, found[0], found[1], whole):

@@ -19,11 +19,31 @@ _RETRACTS: Final = (
     "不对", "算错了", "是错的", "間違", "es incorrecto", "me equivoqué", "c'est faux", "me suis trompé",
     "das ist falsch", "это неверно", "это неправильно",
 )  # fmt: skip
-_SAID_OF_BOX: Final = ("that", "this", "it", "which")
+_SAID_OF_BOX: Final = ("that", "this", "it", "which", " above")
+_SLIPS: Final = (
+    "wait", "sorry", "mistake", "error", "wrong", "forgot", "slip", "miscalc", "apolog", "incorrect", "correction",
+    "等等", "不对", "错", "漏", "抱歉", "すみません", "ミス", "忘れ", "間違", "erreur", "trompé", "oubli", "verrechnet",
+    "fehler", "falsch", "vergessen", "извините", "ошиб", "неверн", "equivoc", "equivoqu", "olvid",
+)  # fmt: skip
+"""What a text says when it sees that it went wrong."""
+_CORRECTS: Final = (
+    "correct answer", "right answer", "correct value", "correct result", "correct total", "answer should",
+    "正确答案", "正确的答案", "正しい答え", "正しくは", "bonne réponse", "réponse correcte", "richtige ergebnis",
+    "richtige antwort", "richtig ist", "правильный ответ", "верный ответ", "respuesta correcta",
+)  # fmt: skip
+"""What then announces the answer that holds."""
 _ONLY_WHERE: Final = (" for ", " if ", " when ", " unless ", " in general", " where ")
 _OF_OTHERS: Final = ("common", "some ", "people", "might", "would", "if ", "option", "choice", "step", "verif")
 _SAYS_NO: Final = frozenset("no nope not wrong incorrect nein non нет falso falsch faux いいえ 不 不是 不对 否".split())
 _SAYS_YES: Final = ("yes", "indeed", "correct", "是的", "对", "はい", "sí", "oui", "ja", "да")
+
+
+def _corrected(low: str) -> int:
+    """Where "Sorry, I forgot one. The correct answer is 15" announces the answer that holds; -1 where none does."""
+    slip = min((at for word in _SLIPS if (at := low.find(word)) >= 0), default=-1)
+    if slip < 0:
+        return -1
+    return max(low.rfind(phrase, slip) for phrase in _CORRECTS)
 
 
 def retraction(text: str, after: int, end: int) -> int:
@@ -47,6 +67,15 @@ def retraction(text: str, after: int, end: int) -> int:
         no = max(low.find("so no."), low.find(" no."), low.find(" no,"), low.find("n't work"))
         if no >= 0 and not any(word in low for word in _SAYS_YES):
             return after + no + 4
+    corrected = _corrected(low)
+    if corrected >= 0:
+        return after + corrected
+    content = text[text.rfind("{", 0, after) + 1 : after - 1].strip()
+    if 0 < len(content) <= 12:
+        for phrase in (f"cannot be {content}", f"can't be {content}", f"{content}$ is not a solution"):
+            found = tail.find(phrase)
+            if found >= 0:
+                return after + found + len(phrase)
     for phrase in _RETRACTS:
         found = low.find(phrase)
         if found < 0:
@@ -91,6 +120,7 @@ def denied_behind(text: str, at: int, end: int) -> bool:
 
 
 CJK_NOT: Final = ("，不是", "，而不是", "，而非")
+JAPANESE_NOT: Final = ("ではない", "ではありません", "じゃない", "でない")
 IS_DENIED: Final = ("(wrong", "(incorrect", "is wrong", "is incorrect", "is not correct", "is not right", "is not the")
 _DOUBT: Final = frozenset(
     "or oder ou u или либо soit maybe possibly perhaps alternatively might could may vielleicht quizás".split()

@@ -102,7 +102,9 @@ def find_answer(
             return TRUNCATED
     boxed, after = find_boxed(text, start, end, prompt)
     if boxed is not None and boxed.problem == "truncated":
-        return boxed
+        if truncated or where == "boxed" or end - after < 40:
+            return boxed
+        return _stated_behind(text, after, end, choice) or boxed
     explicit = boxed if boxed is not None and not boxed.problem else None
     if explicit is not None:
         if end - after <= 4:
@@ -156,6 +158,19 @@ def find_answer(
     return ECHO if boxed is not None else NO_ANSWER
 
 
+def _stated_behind(text: str, start: int, end: int, choice: bool) -> Answer | None:
+    """The answer stated behind a box whose brace was forgotten: "$\\boxed{2\\sqrt{5}$. The final answer is 5"."""
+    low = lower_case(text[start:end])
+    at = low.rfind("final answer")
+    if at < 0 or "$" not in low[:at]:
+        return None
+    low = " " * start + low
+    stated = next(statements_of(text, low, at + start, end, ROOTS[:1]), None)
+    if stated is None or not answer_like(text, stated[1], end):
+        return None
+    return read_statement(text, low, stated[1], end, choice, False)
+
+
 def _find_tagged(text: str, start: int, end: int, where: Where, choice: bool, truncated: bool) -> Answer | None:
     """The content of the last `<answer>` tag; inside it the same rules hold again."""
     opening = text.rfind("<answer>", start, end)
@@ -181,7 +196,8 @@ def _find_tagged(text: str, start: int, end: int, where: Where, choice: bool, tr
                     read = read_statement(text, low, stated[1], content_last, choice, False)
                     if read is not None:
                         return read._replace(mark="tag")
-            if not choice and low.startswith(_OPINES):
+            told = low.startswith("the ") and (" is " in low or " are " in low) and any(c.isdecimal() for c in low)
+            if not choice and (told or low.startswith(_OPINES)):
                 low = low if len(low) == content_last else " " * content_first + low
                 found = narrow(text, low, content_first, content_last)
                 if found is not None and not denied_before(low, content_first, found[0]):

@@ -7,7 +7,16 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from rewards.answers.denials import CJK_NOT, IS_DENIED, after_contrast, alternative, denied_before, gives_up, retraction
+from rewards.answers.denials import (
+    CJK_NOT,
+    IS_DENIED,
+    JAPANESE_NOT,
+    after_contrast,
+    alternative,
+    denied_before,
+    gives_up,
+    retraction,
+)
 from rewards.answers.letters import chosen_letters
 from rewards.answers.spans import (
     MAX_STATEMENT_CHARS,
@@ -23,7 +32,15 @@ from rewards.answers.spans import (
     trim,
     trim_end,
 )
-from rewards.answers.values import item_list, leading_value, narrow, split_or, starts_symbol, statement_end
+from rewards.answers.values import (
+    item_list,
+    labelled_parts,
+    leading_value,
+    narrow,
+    split_or,
+    starts_symbol,
+    statement_end,
+)
 
 MAX_AFTER_HASHES: Final = 200
 """Most characters that may follow a `####` line that begins with a letter; before more it is a heading."""
@@ -84,7 +101,7 @@ _SAID_OF_IT: Final = ("not ", "n't", "correct.", "correct\n", "wrong.", "wrong\n
 
 def _after_root(text: str, low: str, at: int, end: int, connectors: tuple[str, ...]) -> int:
     """Where the statement begins that follows a root word ending at `at`; -1 when none follows."""
-    at = skip(low, at, end, "s*_ \t)）】]")
+    at = skip(low, at, end, 's*_ \t)）】]"')
     # "The answer in simplest form is ..."
     if low.startswith(_QUALIFIERS, at) and text[at + 2 : at + 3] != ")":
         limit = min(end, at + 120)
@@ -116,7 +133,7 @@ def _after_root(text: str, low: str, at: int, end: int, connectors: tuple[str, .
         # A heading: "**Final Answer**\n\n$5$"
         after = skip(text, at, end, " \t\n*_`-")
         return after if after < end and (text[after] in STARTS_MATH or after + 80 > end) else -1
-    if low[max(0, at - 4) : at].rstrip()[-1:] == "]" and answer_like(text, at, end):
+    if low[max(0, at - 4) : at].rstrip()[-1:] in ("]", "】") and answer_like(text, at, end):
         return at  # "[Answer] 18"
     # "the answer $5$", "answer \boxed..."; words that follow directly are a sentence about the answer
     return at if at < end and text[at] in "$\\" and connectors is _ENGLISH else -1
@@ -276,6 +293,8 @@ def _with_line_above(text: str, low: str, start: int, root: int, answer: Answer)
 def read_statement(text: str, low: str, at: int, end: int, choice: bool, truncated: bool) -> Answer | None:
     if text.startswith("<", at):
         at = _past_tags(text, at, end)
+    if text.startswith("~~", at) and (struck := text.find("~~", at + 2, end)) >= 0:
+        at = skip(text, struck + 2, end, " \t")  # "~~$\\frac38$~~ $\\frac58$"
     if (
         not choice
         and text[at + 1 : at + 3] in (": ", ") ", ". ")
@@ -288,6 +307,8 @@ def read_statement(text: str, low: str, at: int, end: int, choice: bool, truncat
         return TRUNCATED
     if not low.isascii():
         stop = min((cut for word in CJK_NOT if (cut := text.find(word, at + 1, stop)) >= 0), default=stop)
+        if not choice and any(text.find(word, at, stop) >= 0 for word in JAPANESE_NOT):
+            return None  # "答えは14ではない"
     bold = text.find("**", at, stop)
     if bold > at and text.count("**", at, stop) == 1:
         stop = bold  # "**Answer: 7/9** ≈ 0.778"
@@ -311,6 +332,8 @@ def read_statement(text: str, low: str, at: int, end: int, choice: bool, truncat
         found = chosen_letters(text, at, stop)
         if found is None:
             return None
+    elif parts := labelled_parts(text, at, stop):
+        return Answer((Span(text[parts[0] : parts[1]], *parts),), "stated")
     else:
         found = leading_value(text, low, at, stop) or narrow(text, low, at, stop)
     if found is None or found[0] >= found[1]:

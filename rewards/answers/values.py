@@ -28,7 +28,7 @@ _FILLERS: Final = (
     "indeed", "equal to", "given by", "the interval", "the set", "the point", "the number", "the value", "the fraction",
     "option", "choice", "(option)", "only", "correct", "also", "still", "the ordered pair", "donc", "约", "约为",
     "therefore:", "the integer", "at least", "at most", "either", "both", "between", "probably", "entweder", "soit",
-    "o bien", "либо",
+    "o bien", "либо", "at the point", "at",
 )  # fmt: skip
 _STOP_WORDS: Final = frozenset(
     {
@@ -45,6 +45,14 @@ _ABOUT: Final = (
     "which is about", "which is approximately", "i.e. about",
 )  # fmt: skip
 """What stands before an exact value's decimal: "$\\frac{2}{3}$, or approximately 0.667"."""
+_RESTATED: Final = (
+    ", or about ",
+    ", or approximately ",
+    ", or roughly ",
+    " or about ",
+    " or approximately ",
+    ", which is about ",
+)
 
 
 def _formula_end(text: str, start: int, end: int) -> int:
@@ -254,6 +262,7 @@ def _last_number(text: str, start: int, end: int) -> tuple[int, int] | None:
     at = stop - 1
     while at > start and (
         text[at - 1] in "0123456789.,/{}％%０１２３４５６７８９٠١٢٣٤٥٦٧٨٩"
+        or (text[at - 1] in "\u202f\u2009\u00a0" and text[at - 2].isdecimal() and text[at : at + 3].isdecimal())
         or (text[at - 1] == ":" and at - 1 > start and text[at - 2].isdecimal() and text[at].isdecimal())
     ):
         at -= 1
@@ -271,6 +280,57 @@ def _last_number(text: str, start: int, end: int) -> tuple[int, int] | None:
         if sign > start and text[sign - 1] == " " and text[sign + 1] == " " and _ends_term(text, sign - 2, start):
             sign += 1
     return sign, stop
+
+
+def _closing_tuple(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """The brackets that end a sentence, when they hold a list of values: "the lines meet at the point (2, -3)."."""
+    last = trim(text, start, end)[1]
+    if last <= start or text[last - 1] not in ")]" or text[last - 2] == "\\":
+        return None
+    depth = 0
+    for at in range(last - 1, max(start, last - MAX_GAP_CHARS) - 1, -1):
+        if text[at] in ")]":
+            depth += 1
+        elif text[at] in "([":
+            depth -= 1
+            if depth == 0:
+                values = text[at + 1 : last - 1].split(",")
+                if at > start and text[at - 1] != " ":
+                    return None  # f(2, 3)
+                plain = all(value.strip(" -+0123456789./°%√πxyzabcnk") == "" != value.strip() for value in values)
+                return (at, last) if len(values) > 1 and plain else None
+    return None
+
+
+_HAN_NUMBER: Final = "0123456789零一二三四五六七八九十百千两"
+
+
+def _spoken_fraction(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """`四分之三`, `3分の1`: the last fraction in words, when no other number follows."""
+    for mark in ("分之", "分の"):
+        at = text.rfind(mark, start, end) if not text.isascii() else -1
+        if at <= start:
+            continue
+        first, last = at, at + len(mark)
+        while first > start and text[first - 1] in _HAN_NUMBER:
+            first -= 1
+        while last < end and text[last] in _HAN_NUMBER:
+            last += 1
+        if first < at and last > at + len(mark) and not any(c.isdecimal() for c in text[last:end]):
+            return first, last
+    return None
+
+
+def labelled_parts(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """The whole of "(1) 5; (2) 8" and "а) 12; б) 3": the answers to a question's parts, each behind its label."""
+    at = skip(text, start, end, " ")
+    at += text.startswith(("(", "（"), at)
+    for labels in ("12", "ab", "аб", "AB"):
+        if text.startswith(labels[0], at) and text[at + 1 : at + 2] in (")", "）"):
+            second = max(text.find(labels[1] + closer, at + 2, end) for closer in (")", "）"))
+            if second > 0 and text[second - 1] in " (（;；,，" and text[at + 2 : second].strip(" (（;；,，"):
+                return trim(text, start, end)
+    return None
 
 
 _COMPOUNDS: Final = frozenset(
@@ -348,6 +408,20 @@ def _names_value(text: str, start: int, end: int) -> bool:
     return bool(name[1]) and len(name[0].strip()) <= 6 and name[0][:1].isalpha()
 
 
+_INFERENCES: Final = ("thus", "so", "therefore", "hence", "then", "consequently", "we see that", "we conclude that")
+
+
+def _past_inference(low: str, start: int) -> int:
+    """Behind "thus" or "so, we see that" at the start of a sentence."""
+    at = start
+    for _ in range(2):
+        for word in _INFERENCES:
+            if low.startswith(word, at) and not is_letter(low, at + len(word)):
+                at = skip(low, at + len(word), len(low), " ,")
+                break
+    return at
+
+
 def narrow(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
     """What a sentence gives as its result: bold text, what follows its last copula, its last formula or number."""
     bold = text.rfind("**", start, end)
@@ -365,6 +439,10 @@ def narrow(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
     whole = bare is not None and bare[0] == start and trim(text, bare[1], end)[0] >= end
     if whole and not any(sign in text[start:end] for sign in "<*\\"):
         return bare  # the sentence is the answer
+    opened = skip(text, _past_inference(low, start), end, " ,$")
+    subject = leading_value(text, low, opened, end) if opened > start else None
+    if subject is not None and low.startswith((" is the ", " is our ", " are the "), subject[1]):
+        return subject  # "Thus 440 is the sum of the first 20 terms of the sequence 3, 5, 7"
     best = -1
     for copula in COPULAS:
         at = low.rfind(copula, start, end)
@@ -383,9 +461,12 @@ def narrow(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
             return formula  # the "=" stands inside the formula; the whole of it is the statement
         found = leading_value(text, low, _first_of_list(text, low, start, best), end)
         if found and found[0] < found[1]:
+            found = found[0], _bracket_closes(text, *found)
             tail = text[found[1] : end]
             if not any(c.isdigit() for c in tail) or tail.lstrip(" ,($").startswith(_ABOUT):
                 return found
+            if any(about > 0 and not any(c.isdigit() for c in tail[:about]) for about in map(tail.find, _RESTATED)):
+                return found  # "exactly $3\\sqrt{13}$ miles apart, or about 10.82 miles"
             if tail.startswith((" (mod", " mod")) or (tail.startswith(" (") and is_aside(text, found[1] + 1, end)):
                 return found
     if formula:
@@ -393,7 +474,11 @@ def narrow(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
         if told and all(word in NUMBER_WORDS for word in told.replace("-", " ").split()):
             return trim(text, best, end)  # "the least value of $n$ is thirteen"
         return formula
-    number = _last_number(text, start, end)
+    number = _closing_tuple(text, start, end) or _spoken_fraction(text, start, end) or _last_number(text, start, end)
+    if number is not None and low.endswith(" base ", start, number[0]):
+        before = _last_number(text, start, number[0] - 5)
+        if before is not None and low[before[1] : number[0]] in (" in base ", " base ", " (base "):
+            return before[0], number[1]  # "80 is written as 143 in base 7"
     if number is not None and number[1] <= best:
         told = text[best:end].strip(TRAILING + " ")
         if told.isalpha() and told[0].isupper() and len(told) > 2 and told.isascii():
@@ -409,6 +494,19 @@ def narrow(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
     ):
         return trim(text, best, end)  # "The statement is true."
     return number
+
+
+def _bracket_closes(text: str, start: int, end: int) -> int:
+    """Where a bracket closes that opened before `start`: "so there are (130 + 120 = 250) students"; else `end`."""
+    depth = 0
+    for at in range(start, end):
+        if text[at] in "([":
+            depth += 1
+        elif text[at] in ")]":
+            depth -= 1
+            if depth < 0 and at > start and text[at] == ")" and text[at - 1] != "\\":
+                return at
+    return end
 
 
 NUMBER_WORDS: Final = frozenset(

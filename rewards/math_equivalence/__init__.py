@@ -55,6 +55,7 @@ from pydantic import Field
 
 from rewards.answers import Answer, GoldTypeError, Where, find_answer, gold_texts
 from rewards.math_equivalence.compare import REASONS, Decision, Policy, Reading, equal, read, show
+from rewards.math_equivalence.tree import Node
 from rewards.registry import Params, Verifier, register
 from rewards.verdict import Reason, Sample, Status, Verdict
 from rewards.workers import Outcome, WorkerPool
@@ -526,8 +527,23 @@ def _computable(reading: Reading) -> bool:
             return False
         if node.op in ("add", "mul", "div", "pow") and any(arg.value == "infty" for arg in node.args):
             return False  # infinity minus infinity has no value to ask for
+        if node.op == "opaque" and str(node.value).endswith("int") and any(map(_has_no_integral, node.args)):
+            return False  # it would only run into the deadline, which is no fact about the answer
         stack.extend(node.args)
     return reading.node is not None
+
+
+def _has_no_integral(node: Node) -> bool:
+    """`x^x`, `x!`, `floor(x)` in an integrand: no rule of integration knows them."""
+    if node.op == "pow" and all(map(_symbols, node.args)):
+        return True
+    if node.op in ("fact", "dfact", "binom", "floor", "ceil") and _symbols(node):
+        return True
+    return any(map(_has_no_integral, node.args))
+
+
+def _symbols(node: Node) -> bool:
+    return node.op == "sym" or any(map(_symbols, node.args))
 
 
 def _slow_verdict(outcomes: Sequence[Outcome], answer: str, decision: Decision) -> Verdict:

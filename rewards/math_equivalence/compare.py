@@ -85,7 +85,15 @@ from rewards.math_equivalence.numeric import Evaluator, TooLarge
 from rewards.math_equivalence.piecewise import OTHERWISE, condition_form, same_piecewise
 from rewards.math_equivalence.plusminus import expand, expand_all, has_pm
 from rewards.math_equivalence.readings import Reading, read, show, type_name
-from rewards.math_equivalence.realsets import NotReal, finite_integers, is_set, read_set, same_integers, same_set
+from rewards.math_equivalence.realsets import (
+    NotReal,
+    absolute_solved,
+    finite_integers,
+    is_set,
+    read_set,
+    same_integers,
+    same_set,
+)
 from rewards.math_equivalence.renamings import (
     ARBITRARY,
     INTEGRATION,
@@ -811,7 +819,12 @@ class _Comparison:
         if g.op == "list" and len(a.args) == len(g.args) > 1:
             # "Tom has 24 and Ann has 48": as many numbers as the gold has, and no word that makes one a guess
             bare = [v.args[0] if v.op in ("qty", "money", "label") else v for v in g.args]
-            if all(v.op in NUMERIC for v in bare) and self.unordered(bare, a.args).equal:
+            labels = [v.value for v in g.args if v.op == "label"]
+            order = [labels.index(word) for word in a.value.split() if word in labels]
+            if order:  # "Bob 12, Ann 15" for "Ann: 12, Bob: 15" gives each the other's
+                bare = [bare[n] for n in order] if sorted(order) == list(range(len(bare))) else []
+            compare = self.ordered if order else self.unordered
+            if bare and all(v.op in NUMERIC for v in bare) and compare(bare, a.args).equal:
                 return Decision(True, "equal_in_sentence")
         if g.op == "rel" and (assigned := assignment(g)) is not None and assigned[1].op in NUMERIC:
             g = assigned[1]
@@ -1082,7 +1095,10 @@ class _Comparison:
         try:
             left = read_set(g)
         except NotReal:
-            return self.relations(g, a)
+            solved = absolute_solved(g)
+            if solved is None or absolute_solved(a) is not None:
+                return self.relations(g, a)
+            left = read_set(solved)
         try:
             right = read_set(a)
         except NotReal:

@@ -20,7 +20,7 @@ from rewards.math_equivalence import tree
 from rewards.math_equivalence.domains import Domain, between, bounded, domain_of, relation_of
 from rewards.math_equivalence.dotted import closed, indexed
 from rewards.math_equivalence.expressions import FUNCTION_LETTERS
-from rewards.math_equivalence.numerals import Numerals
+from rewards.math_equivalence.numerals import Numerals, han_number
 from rewards.math_equivalence.prose import all_words, is_date, phrase, sentence, worded
 from rewards.math_equivalence.tokens import (
     END,
@@ -52,8 +52,10 @@ from rewards.math_equivalence.vocabulary import (
     FUNCTIONS,
     LABELS,
     NEGATIONS,
+    NOT_ELSEWHERE,
     OR_WORDS,
     QUALIFIERS,
+    SAID_ELSEWHERE,
     SCALES,
     STOP_WORDS,
     label_name,
@@ -199,7 +201,7 @@ class _Parser(Numerals, UnitGrammar):
             if token.text in ("forall", "exists"):
                 return self.quantified()
             self.i += 1
-        if token.kind in ("W", "w"):
+        if token.kind in ("W", "w") and not (token.text[0] in "ABCDEF" and self.letters_of_a_base()):
             start = self.i
             words = self.words()
             after = self.toks[self.i]
@@ -341,9 +343,9 @@ class _Parser(Numerals, UnitGrammar):
             j = self.closing(j)
             if j < 0 or not (self.toks[j].kind == "r" and self.toks[j].text in ("=", "≈")):
                 return None
-        elif start.kind in ("w", "W") and len(start.text) == 1 and self.labels_value(j):
+        elif start.kind in ("w", "W") and self.labels_value(j):
             self.i += 2
-            return Node("label", (self.clause(),), start.text)
+            return Node("label", (self.clause(),), start.text if len(start.text) == 1 else start.text.lower())
         elif start.text in ("l", "L", "C", "E", "ell", "S", "D") and self.toks[j].text == ":" and self.is_curve(j + 1):
             self.i = j + 1
             return self.clause()
@@ -369,12 +371,13 @@ class _Parser(Numerals, UnitGrammar):
         return Node("label", (self.clause(),), name)
 
     def labels_value(self, j: int) -> bool:
-        """`A: 15, B: 20`: a capital, a colon and a number that a separator ends, in a list of such"""
+        """`A: 15, B: 20` and `Ali: 15, Ben: 20`: a capital or a name, a colon and a number, in a list of such"""
         colon, number, after = self.toks[j : j + 3]
         listed = after.kind == "," or (self.i > 1 and self.toks[self.i - 1].kind == ",")
+        name = self.toks[self.i].text
         return (
             colon.text == ":"
-            and self.toks[self.i].text.isupper()
+            and (name.isupper() if len(name) == 1 else name.istitle())
             and number.kind == "n"
             and listed
             and after.kind in ("", ",", "W", "w")
@@ -848,8 +851,14 @@ class _Parser(Numerals, UnitGrammar):
             if kind == "w" and self.product_of_two(token):
                 pending.append(self.factor())
                 continue
+            place = text in _PLACES and self.toks[self.i + 1].kind in ("", ",")  # the 8th floor
             if kind in ("w", "W") and (
-                kind == "W" or is_word(text) or unit_like(token) or self.speed_ahead() or self.unit_letter(token)
+                kind == "W"
+                or is_word(text)
+                or unit_like(token)
+                or self.speed_ahead()
+                or self.unit_letter(token)
+                or place
             ):
                 if token.text.lower() in STOP_WORDS and not (text == "in" and self.inches_ahead()):
                     break
@@ -857,7 +866,7 @@ class _Parser(Numerals, UnitGrammar):
                     break
                 if text.lower() in _COMPARING and self.toks[self.i + 1].text.lower() in ("than", "least", "most"):
                     break
-                if text in _UPRIGHT_FUNCTIONS:
+                if text in _UPRIGHT_FUNCTIONS and not place:
                     pending.append(self.factor())
                     continue
                 if _is_quantity(pending):
@@ -1278,8 +1287,10 @@ class _Parser(Numerals, UnitGrammar):
 
     def upright(self, token: Token) -> Node:
         """An upright letter is its symbol; `\\text{sin}` is the function; longer words are text."""
-        self.i += 1
         text = token.text
+        if text[0] in "ABCDEF" and self.letters_of_a_base():
+            return self.based("")
+        self.i += 1
         low = text.lower()
         if low in FUNCTIONS and text == low:
             return self.function(text)
@@ -1329,6 +1340,8 @@ class _Parser(Numerals, UnitGrammar):
         """letters := function name | constant | word | product of single letters, left to right"""
         text = token.text
         size = len(text)
+        if text[0] in "ABCDEF" and self.letters_of_a_base():
+            return self.based("")
         if size == 1:
             self.i += 1
             return self.named(text)
@@ -1919,6 +1932,8 @@ _UPRIGHT_FUNCTIONS: Final = FUNCTIONS - frozenset("min max sec arg th ch sh lcd 
 """Functions that are no words or units behind a number: `2\\operatorname{arctg} x`."""
 _COMPARING: Final = frozenset(("less", "greater", "more", "smaller", "larger", "at", "no", "not", "strictly"))
 _SIGNED: Final = frozenset(("positive", "negative", "nonnegative", "non-negative", "nonzero", "non-zero"))
+_PLACES: Final = frozenset(("floor", "ceil"))
+"""Functions that are words where nothing follows them."""
 _BUILDERS: Final = frozenset(("diag", "span"))
 """Words that are functions only before a bracket."""
 _VECTORS: Final = frozenset(("tuple", "matrix", "bracket"))
@@ -2342,7 +2357,10 @@ def _read(toks: list[Token], comma: str, unit_letters: str = "") -> Node:
             toks.pop()
         if problem.code == "over_limit" or not worded(toks):
             raise
-        return Node("text", (), sentence(toks).value)  # words around formulas: equal to the same words only
+        said = sentence(toks)
+        if toks[0].text in ("A", "a", "An", "an") and is_word(toks[1].text):
+            return said  # "A bag costs 35 yuan": an article, no letter of a formula
+        return Node("text", (), said.value)  # words around formulas: equal to the same words only
 
 
 def _spaced_numbers(toks: list[Token]) -> Node | None:
@@ -2480,6 +2498,27 @@ def _without_bold(text: str) -> str:
     return text
 
 
+def _in_english(text: str) -> str:
+    """`Nein`, `解なし`, `四分之三`: what other languages say in words, as `no`, `no solution`, `\\frac{3}{4}`."""
+    bare = text.strip(" .!。！$")
+    for command in ("\\text{", "\\mathrm{", "\\textbf{"):
+        if bare.startswith(command) and bare.endswith("}"):
+            bare = bare[len(command) : -1].strip(" .")
+    low = bare.lower()
+    word, comma, rest = low.partition(",")
+    if comma and len(rest.split()) < 4 and rest.replace(" ", "").isalpha() and not NOT_ELSEWHERE & set(rest.split()):
+        low = word  # "да, существует"
+    if low in SAID_ELSEWHERE:
+        return SAID_ELSEWHERE[low]
+    for mark in ("分之", "分の"):
+        below, found, above = bare.partition(mark)
+        if found:
+            numbers = han_number(below), han_number(above)
+            if None not in numbers and numbers[0]:
+                return f"\\frac{{{numbers[1]}}}{{{numbers[0]}}}"
+    return text
+
+
 def parse(text: str, comma: str = "auto", unit_letters: str = "") -> Node:
     """The tree of a text.
 
@@ -2499,6 +2538,8 @@ def parse(text: str, comma: str = "auto", unit_letters: str = "") -> Node:
     text = restore_commands(text)
     if text.startswith(("\\boldsymbol{", "\\mathbf{")) and text.endswith("}") and len(text) > text.index("{") + 3:
         text = _without_bold(text)
+    if not text.isascii() or len(text) < 24:
+        text = _in_english(text)
     if "{:" in text or "{=" in text:
         text = text.replace("{:}", ":").replace("{=}", "=")
     if "+/-" in text:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Final
 
 from rewards.math_equivalence.cursor import Cursor
 from rewards.math_equivalence.tokens import Token
@@ -29,7 +30,7 @@ class Numerals(Cursor):
                 self.i += 1  # an ordinal
                 return Node("num", (), int(text))
             if (fkind == "o" and following.text == "_") or (
-                fkind == "w" and following.space == 0 and self.digits_of_a_base()
+                fkind in ("w", "W") and following.space == 0 and self.digits_of_a_base()
             ):
                 return self.based(text)
             if fkind in ("w", "W", "o") and following.space and (base := self.base_in_words()) is not None:
@@ -111,28 +112,42 @@ class Numerals(Cursor):
         return BASE_WORDS.get(name)
 
     def base_in_words(self) -> int | None:
-        """base := "base" NUM | "(" "base" NUM ")", behind digits"""
-        j = self.i + self.is_op("(")
+        """base := "in"? "base" NUM | "(" "base" NUM ")", behind digits"""
+        j = self.i + (self.is_op("(") or (self.toks[self.i].text == "in" and self.toks[self.i + 1].text == "base"))
         word, base = self.toks[j], self.toks[j + 1]
         if word.kind not in ("w", "W") or word.text.lower() != "base" or base.kind not in ("n", "w", "W"):
             return None
         number = int(base.text) if base.text.isdigit() and len(base.text) < 3 else BASE_WORDS.get(base.text.lower(), 0)
-        if not 2 <= number <= 36 or (j > self.i and self.toks[j + 2].text != ")"):
+        bracketed = self.is_op("(")
+        if not 2 <= number <= 36 or (bracketed and self.toks[j + 2].text != ")"):
             return None
-        self.i = j + 2 + (j > self.i)
+        self.i = j + 2 + bracketed
         return number
 
     def digits_of_a_base(self) -> bool:
         """`2A_{16}`: capital letters A-F tight after digits, up to a subscript"""
         j = self.i
-        while (t := self.toks[j]).kind in ("w", "n") and t.space == 0 and all(c in "0123456789ABCDEF" for c in t.text):
+        while (t := self.toks[j]).kind in ("w", "W", "n") and all(c in "0123456789ABCDEF" for c in t.text):
+            if t.space and j > self.i:
+                break
             j += 1
         base = self.toks[j + 2 if self.toks[j + 1].text == "{" else j + 1].text
         return j > self.i and self.toks[j].text == "_" and (base in ("16", "12", "11", "13", "14", "15", "hex"))
 
+    def letters_of_a_base(self) -> bool:
+        """`FF_{16}`, `A3_{12}`: a letter first, so two digits or more, and base 16 where all are letters"""
+        if not self.digits_of_a_base():
+            return False
+        j = self.i
+        digits = ""
+        while self.toks[j].text != "_":
+            digits += self.toks[j].text
+            j += 1
+        return len(digits) > 1 and (not digits.isalpha() or "16" in (self.toks[j + 1].text, self.toks[j + 2].text))
+
     def based(self, digits: str) -> Node:
         """based := digits "_" base"""
-        while (t := self.toks[self.i]).kind in ("w", "n"):
+        while (t := self.toks[self.i]).kind in ("w", "W", "n"):
             digits += t.text
             self.i += 1
         self.i += 1
@@ -341,3 +356,25 @@ def scientific(text: str) -> Node:
     if scaled.denominator == 1 and len(digits) <= power:
         return Node("num", (), int(scaled))
     return Node("dec", (), Decimal10(scaled, max(len(digits) - power, 0)))
+
+
+_HAN_DIGITS: Final = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+_HAN_TENS: Final = {"十": 10, "百": 100, "千": 1000}
+
+
+def han_number(text: str) -> int | None:
+    """25 of `25` and `二十五`, up to 9999; None for other texts."""
+    if text.isdecimal():
+        return int(text) if len(text) < 16 else None
+    if not 0 < len(text) < 8:
+        return None
+    total, digit = 0, -1
+    for c in text:
+        if c in _HAN_DIGITS and digit < 0:
+            digit = _HAN_DIGITS[c]
+        elif c in _HAN_TENS:
+            total += (1 if digit < 0 else digit) * _HAN_TENS[c]
+            digit = -1
+        else:
+            return None
+    return total + max(digit, 0)

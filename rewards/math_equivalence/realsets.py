@@ -7,11 +7,12 @@ question is no answer.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cmp_to_key
 from typing import Final, NamedTuple
 
 from rewards.math_equivalence import tree
-from rewards.math_equivalence.expressions import is_scalar, order, same_scalar, traits
+from rewards.math_equivalence.expressions import is_scalar, order, same_scalar, substitute, traits
 from rewards.math_equivalence.plusminus import expand, has_pm
 from rewards.math_equivalence.tree import INFTY, MINUS_INFTY, ZERO, Node, exact_of
 
@@ -359,6 +360,34 @@ def _half(v: Node, sign: str, bound: Node) -> tuple[tuple[Piece, ...], Node | No
     if sign == "!=" and not infinite:
         return (Piece(MINUS_INFTY, bound, False, False), Piece(bound, INFTY, False, False)), v
     raise NotReal
+
+
+def absolute_solved(node: Node) -> Node | None:
+    """`|2x - 1| > 3` as `x < -1 or x > 2`; None for other relations.
+
+    For golds only: an answer has to be solved, since the unsolved inequality may be the question itself.
+    """
+    if node.op != "rel" or len(node.args) != 2 or node.value[0] not in _INEQUALITIES:
+        return None
+    (left, right), sign = node.args, node.value[0]
+    if right.op == "abs":
+        left, right, sign = right, left, _FLIP[sign]
+    if left.op != "abs" or not is_scalar(left) or not is_scalar(right) or len(traits(left).alone) != 1:
+        return None
+    (name,) = traits(left).alone
+    bound = exact_of(tree.fold(right))
+    at = [exact_of(tree.fold(substitute(left.args[0], {name: Node("num", (), n)}))) for n in (0, 1, 2)]
+    if bound is None or bound <= 0 or at[0] is None or at[1] is None or at[2] is None:
+        return None
+    slope = Fraction(at[1] - at[0])
+    if slope == 0 or at[2] - at[1] != slope:
+        return None
+    ends = sorted(((-bound - at[0]) / slope, (bound - at[0]) / slope))
+    letter = Node("sym", (), name)
+    low, high = (Node("num", (), int(end) if end.denominator == 1 else end) for end in ends)
+    if sign in ("<", "<="):
+        return Node("rel", (low, letter, high), (sign, sign))
+    return Node("list", (Node("rel", (letter, low), (_FLIP[sign],)), Node("rel", (letter, high), (sign,))), "or")
 
 
 def _is_variable(node: Node) -> bool:

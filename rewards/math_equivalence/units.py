@@ -126,7 +126,13 @@ _MONEY: Final[dict[str, str]] = {
     "ruble": "₽", "rubles": "₽",
     "yuan": "元", "rmb": "元", "元": "元", "pesos": "peso", "peso": "peso", "francs": "franc", "franc": "franc",
 }  # fmt: skip
-_SCALES: Final = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12, "dozen": 12}
+_SCALES: Final = {
+    "hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12, "dozen": 12,
+    "millionen": 10**6, "mio": 10**6, "millions": 10**6, "milliard": 10**9, "milliarden": 10**9, "milliards": 10**9,
+    "mille": 1000, "tausend": 1000, "millones": 10**6, "millón": 10**6,
+    "тыс": 1000, "тысяч": 1000, "тысячи": 1000, "млн": 10**6, "миллион": 10**6, "миллиона": 10**6, "миллионов": 10**6,
+    "млрд": 10**9, "миллиардов": 10**9, "万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8,
+}  # fmt: skip
 _PLAIN_SAFE: Final = frozenset(
     (
         "km",
@@ -268,8 +274,9 @@ def _read(parts: tuple[str, ...]) -> Unit:
     words = [p.lower() for p in parts]
     if words[0] in ("percent", "percentage", "pct", "percents") or words[:2] == ["per", "cent"]:
         return Unit("percent", "%", _F(1), ())
-    if words[0] in _SCALES:
-        return Unit("scale", text, _F(_SCALES[words[0]]), ())
+    scale = _SCALES.get(words[0]) or (_SCALES.get(words[0][0]) if words[0][0] in "万萬亿億" else None)  # 万元 too
+    if scale is not None:
+        return Unit("scale", text, _F(scale), ())
     if words[0] in ("degrees", "degree", "deg") and len(words) == 1:
         return Unit("degree", "°", _F(1), ())
     if words[0] in _MONEY and len(words) == 1:

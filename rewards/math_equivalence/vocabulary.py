@@ -219,11 +219,29 @@ EMPTY_PHRASES: Final = frozenset(
         "no such integers exist", "no such numbers exist", "there is no such function", "there are no such functions",
         "there is no such integer", "there are no such integers", "no such n", "no such pairs", "no such n exists",
         "no such pair exists", "there are no such pairs", "no such polynomial exists",
+        "no integer", "no real numbers", "no real number", "no pairs", "no triples", "no value", "no such pair",
         "no integers", "no positive integers", "no numbers", "no primes", "there are none", "there is none",
         "none exist", "none exists",
         "no integer solutions", "no integer solution",
     }
 )  # fmt: skip
+SAID_ELSEWHERE: Final[dict[str, str]] = {
+    phrase: meaning
+    for meaning, phrases in {
+        "yes": "sí|si|oui|ja|да|はい|是的|可以|能|sim|sì|richtig|wahr|vrai|verdadero|верно",
+        "no": "nein|non|нет|いいえ|不能|不可以|não|falsch|faux|falso|неверно",
+        "no solution": "keine lösung|keine reelle lösung|keine lösungen|keine reellen lösungen|aucune solution|"
+        "pas de solution|pas de solution réelle|aucune solution réelle|sin solución|no hay solución|"
+        "no tiene solución|no tiene soluciones|no tiene soluciones reales|no existe solución|нет решений|решений нет|"
+        "нет корней|корней нет|не имеет решений|нет действительных корней|"
+        "解なし|解は存在しない|解はない|実数解なし|无实数解|无实根|没有解|方程无解|原方程无解|nenhuma solução|"
+        "nessuna soluzione",
+    }.items()
+    for phrase in phrases.split("|")
+}
+"""Whole answers in other languages, lower case, and what they say."""
+NOT_ELSEWHERE: Final = _words("не но nicht aber kein keine pas mais non no pero nunca solo não mas ma")
+"""Behind "да," these make no plain yes of it."""
 UNDEFINED_PHRASES: Final = frozenset(
     {
         "undefined", "dne", "does not exist", "doesn't exist", "not defined", "limit does not exist", "is undefined",

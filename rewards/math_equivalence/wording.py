@@ -25,7 +25,14 @@ _SAME: Final = {
 _SPELT: Final = (
     ("not possible", "impossible"), ("can not", "cannot"), ("right - angled", "right"),
     ("the null hypothesis", "h_0"), ("null hypothesis", "h_0"), ("h _ 0", "h_0"),
-    ("if and only if", "iff"), ("north - ", "north"), ("south - ", "south"),
+    ("if and only if", "iff"), ("does not converge", "diverges"), ("do not converge", "diverge"),
+    ("does not diverge", "converges"), ("goes up", "increases"), ("goes down", "decreases"),
+    ("is unchanged", "unchanged"), ("stays the same", "unchanged"), ("remains the same", "unchanged"),
+    ("does not change", "unchanged"), ("meet in one point", "concurrent"), ("meet at one point", "concurrent"),
+    ("meet in a point", "concurrent"), ("meet at a point", "concurrent"), ("pass through one point", "concurrent"),
+    ("pass through a common point", "concurrent"), ("has a winning strategy", "wins"), ("can always win", "wins"),
+    ("wins with optimal play", "wins"), ("can force a win", "wins"), ("always wins", "wins"),
+    ("north - ", "north"), ("south - ", "south"),
 )  # fmt: skip
 """What is spelt in two words or more, and the one word for it."""
 _COPULAS: Final = frozenset(("is", "are", "was", "were"))
@@ -46,7 +53,7 @@ _DEMANDED: Final = frozenset(
 )
 """Verbs behind a name that was asked for: "Petya will receive the last token" answers "who"."""
 _DOUBTS: Final = frozenset("unless possibly perhaps else wrong might could probably sometimes otherwise".split())
-_WINS: Final = frozenset(("wins", "win", "won", "has a winning strategy"))
+_WINS: Final = frozenset(("wins", "win", "won"))
 _NEGATIONS: Final = frozenset(
     "not no never none neither nor cannot can't without except but isn't aren't doesn't don't won't non un".split()
 )
