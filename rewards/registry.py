@@ -147,9 +147,9 @@ class Verifier(Generic[P_co]):
 
         Never raises for what a completion or a gold contains: that is what the verdict's status is for.
         """
-        from rewards.scoring import judge
+        from rewards.scoring import judge_one
 
-        return judge(self, [Sample(id="0", group="0", completion=completion, gold=gold, **fields)])[0]
+        return judge_one(self, Sample(id="0", group="0", completion=completion, gold=gold, **fields))
 
     def __repr__(self) -> str:
         given = ", ".join(f"{k}={v!r}" for k, v in self.params.model_dump(exclude_defaults=True).items())

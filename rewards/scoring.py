@@ -73,6 +73,21 @@ def judge(verifier: AnyVerifier, samples: Sequence[Sample], of: Sequence[Verdict
     return out  # type: ignore[return-value]
 
 
+def judge_one(verifier: AnyVerifier, sample: Sample) -> Verdict:
+    """`judge(verifier, [sample])[0]` without the lists of a batch: a third of the time of a quick verdict.
+
+    Raises:
+        ValueError: the verifier reads another component.
+    """
+    if verifier.reads_of or verifier.scope == "group":
+        return judge(verifier, [sample])[0]
+    for name in verifier.needs:
+        if getattr(sample, name) is None:
+            return _missing(verifier, sample)
+    low, high = verifier.range
+    return _checked(verifier, _one(verifier, sample, None), low, high, verifier.known_reasons())
+
+
 def _missing(verifier: AnyVerifier, sample: Sample) -> Verdict:
     missing = " and ".join(name for name in verifier.needs if getattr(sample, name) is None)
     return Verdict.invalid(Reason.MISSING_FIELD, f"{verifier.name} needs {missing}; row {sample.id!r} has none")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from rewards.registry import Params, Verifier
-from rewards.scoring import judge
+from rewards.scoring import judge, judge_one
 from rewards.verdict import Reason, Sample, Status, Verdict
 
 
@@ -63,10 +63,16 @@ def test_a_verifier_that_breaks_its_contract_is_not_believed(verdict: object, wo
         def verify(self, sample: Sample) -> Verdict:
             return verdict  # type: ignore[return-value]
 
-    (got,) = judge(Liar(), SAMPLES[:1])
-    assert got.status is Status.ERROR
-    assert got.reason == Reason.BAD_VERDICT
-    assert words in got.detail
+    for got in (*judge(Liar(), SAMPLES[:1]), judge_one(Liar(), SAMPLES[0])):
+        assert got.status is Status.ERROR
+        assert got.reason == Reason.BAD_VERDICT
+        assert words in got.detail
+
+
+def test_one_sample_alone_is_judged_as_in_a_batch() -> None:
+    """A score, a missing gold, an exception: the short way gives what the long one gives."""
+    for sample in (*SAMPLES, Sample(completion="x")):
+        assert judge_one(Base(), sample) == judge(Base(), [sample])[0]
 
 
 def test_a_wrong_number_of_verdicts_is_an_error() -> None:
