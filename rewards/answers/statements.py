@@ -79,6 +79,8 @@ _WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
 _CHOICE_WORDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("option", ("is", ":", "")),
     ("choice", ("is", ":", "")),
+    ("opción", ("es", ":", "")),
+    ("вариант", (":", "")),
     ("故选", ("：", ":", "择", "")),
     ("应选", ("：", ":", "")),
     ("选项", ("是", "为", "：", ":", "")),

@@ -28,7 +28,7 @@ _FILLERS: Final = (
     "indeed", "equal to", "given by", "the interval", "the set", "the point", "the number", "the value", "the fraction",
     "option", "choice", "(option)", "only", "correct", "also", "still", "the ordered pair", "donc", "约", "约为",
     "therefore:", "the integer", "at least", "at most", "either", "both", "between", "probably", "entweder", "soit",
-    "o bien", "либо", "at the point", "at",
+    "o bien", "либо", "at the point", "at", "la opción", "opción", "l'option", "вариант",
 )  # fmt: skip
 _STOP_WORDS: Final = frozenset(
     {
@@ -271,6 +271,11 @@ def _last_number(text: str, start: int, end: int) -> tuple[int, int] | None:
     compound = _compound(text, start, at, stop, end)
     if compound is not None:
         return compound
+    scale = skip(text, stop, end, " ")
+    for word in _SCALES if scale < end and text[scale] in _SCALE_INITIALS else ():
+        if text.startswith(word, scale) and not (word.isascii() and is_letter(text, scale + len(word))):
+            stop = scale + len(word)  # 1.2 million
+            break
     sign = at
     while sign > start and text[sign - 1] in "$€£¥\\":
         sign -= 1
@@ -302,6 +307,11 @@ def _closing_tuple(text: str, start: int, end: int) -> tuple[int, int] | None:
     return None
 
 
+_SCALES: Final = (
+    "thousands", "thousand", "millions", "million", "billion", "trillion", "Millionen", "Million", "Mio", "millones", "millón",
+    "тысяч", "тыс", "миллионов", "миллиона", "миллион", "млн", "млрд", "万", "亿", "億",
+)  # fmt: skip
+_SCALE_INITIALS: Final = frozenset(word[0] for word in _SCALES)
 _HAN_NUMBER: Final = "0123456789零一二三四五六七八九十百千两"
 
 

@@ -2343,6 +2343,8 @@ def _read(toks: list[Token], comma: str, unit_letters: str = "") -> Node:
         if domain is not None and not domain.relation and not domain.bare:
             return domain.base
         return Node("text", (), " ".join(words))
+    if len(toks) == 3 and toks[1].text == "in" and toks[0].kind == toks[2].kind == "n":
+        toks[1] = Token("o", "/", 1)  # a chance of 1 in 6
     spaced = _spaced_numbers(toks)
     if spaced is not None:
         return spaced
