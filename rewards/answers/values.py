@@ -308,8 +308,8 @@ def _closing_tuple(text: str, start: int, end: int) -> tuple[int, int] | None:
 
 
 _SCALES: Final = (
-    "thousands", "thousand", "millions", "million", "billion", "trillion", "Millionen", "Million", "Mio", "millones", "millón",
-    "тысяч", "тыс", "миллионов", "миллиона", "миллион", "млн", "млрд", "万", "亿", "億",
+    "thousands", "thousand", "millions", "million", "billion", "trillion", "Millionen", "Million", "Mio",
+    "millones", "millón", "тысяч", "тыс", "миллионов", "миллиона", "миллион", "млн", "млрд", "万", "亿", "億",
 )  # fmt: skip
 _SCALE_INITIALS: Final = frozenset(word[0] for word in _SCALES)
 _HAN_NUMBER: Final = "0123456789零一二三四五六七八九十百千两"

@@ -128,6 +128,7 @@ _MONEY: Final[dict[str, str]] = {
 }  # fmt: skip
 _SCALES: Final = {
     "hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12, "dozen": 12,
+    "hundreds": 100, "thousands": 1000, "billions": 10**9, "dozens": 12,
     "millionen": 10**6, "mio": 10**6, "millions": 10**6, "milliard": 10**9, "milliarden": 10**9, "milliards": 10**9,
     "mille": 1000, "tausend": 1000, "millones": 10**6, "millón": 10**6,
     "тыс": 1000, "тысяч": 1000, "тысячи": 1000, "млн": 10**6, "миллион": 10**6, "миллиона": 10**6, "миллионов": 10**6,
