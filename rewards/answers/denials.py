@@ -21,8 +21,9 @@ _RETRACTS: Final = (
 )  # fmt: skip
 _SAID_OF_BOX: Final = ("that", "this", "it", "which", " above")
 _SLIPS: Final = (
-    "wait", "sorry", "mistake", "error", "wrong", "forgot", "slip", "miscalc", "apolog", "incorrect", "correction",
-    "等等", "不对", "错", "漏", "抱歉", "すみません", "ミス", "忘れ", "間違", "erreur", "trompé", "oubli", "verrechnet",
+    "wait,", "wait.", "wait!", "wait -", "wait –", "wait —", "wait…", "wait...", "sorry", "mistake", "an error",
+    "error above", "my error", "is wrong", "was wrong", "forgot", "slip", "miscalc", "apolog", "incorrect",
+    "correction", "等等", "不对", "错", "漏", "抱歉", "すみません", "ミス", "忘れ", "間違", "erreur", "trompé", "oubli", "verrechnet",
     "fehler", "falsch", "vergessen", "извините", "ошиб", "неверн", "equivoc", "equivoqu", "olvid",
 )  # fmt: skip
 """What a text says when it sees that it went wrong."""
@@ -41,7 +42,7 @@ _SAYS_YES: Final = ("yes", "indeed", "correct", "是的", "对", "はい", "sí"
 def _corrected(low: str) -> int:
     """Where "Sorry, I forgot one. The correct answer is 15" announces the answer that holds; -1 where none does."""
     slip = min((at for word in _SLIPS if (at := low.find(word)) >= 0), default=-1)
-    if slip < 0:
+    if slip < 0 or any(word in low[max(low.rfind(". ", 0, slip), 0) : slip] for word in _OF_OTHERS):
         return -1
     return max(low.rfind(phrase, slip) for phrase in _CORRECTS)
 
@@ -121,7 +122,10 @@ def denied_behind(text: str, at: int, end: int) -> bool:
 
 CJK_NOT: Final = ("，不是", "，而不是", "，而非")
 JAPANESE_NOT: Final = ("ではない", "ではありません", "じゃない", "でない")
-IS_DENIED: Final = ("(wrong", "(incorrect", "is wrong", "is incorrect", "is not correct", "is not right", "is not the")
+IS_DENIED: Final = (
+    "(wrong", "(incorrect", "is wrong", "is incorrect", "is not correct", "is not right", "is not the", "is the wrong",
+    "is the incorrect", "is a wrong", "is an incorrect", "was wrong",
+)  # fmt: skip
 _DOUBT: Final = frozenset(
     "or oder ou u или либо soit maybe possibly perhaps alternatively might could may vielleicht quizás".split()
     + "或 或者 也可能 または".split()

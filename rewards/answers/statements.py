@@ -213,7 +213,8 @@ _IS_THE: Final = (" is the ", " is our ", " is the final ", " is our final ", " 
 def _sentence_start(text: str, start: int, at: int) -> int:
     """Where the sentence or line begins that `at` stands in; at most a statement's length before it."""
     limit = max(start, at - MAX_STATEMENT_CHARS)
-    return max(limit, text.rfind("\n", limit, at) + 1, text.rfind(". ", limit, at) + 2, text.rfind(": ", limit, at) + 2)
+    ends = (text.rfind(mark, limit, at) for mark in ("\n", ". ", ": "))
+    return max((found + 1 for found in ends if found >= 0), default=limit)
 
 
 def statements_of(text: str, low: str, start: int, end: int, roots: Sequence[_Root]) -> Iterator[tuple[int, int]]:

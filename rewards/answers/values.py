@@ -451,7 +451,12 @@ def narrow(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
         return bare  # the sentence is the answer
     opened = skip(text, _past_inference(low, start), end, " ,$")
     subject = leading_value(text, low, opened, end) if opened > start else None
-    if subject is not None and low.startswith((" is the ", " is our ", " are the "), subject[1]):
+    if (
+        subject is not None
+        and low.startswith((" is the ", " is our ", " are the "), subject[1])
+        and ", and " not in low[subject[1] : end]
+        and not low.startswith(("wrong", "incorrect", "only", "first", "false", "number of"), subject[1] + 8)
+    ):
         return subject  # "Thus 440 is the sum of the first 20 terms of the sequence 3, 5, 7"
     best = -1
     for copula in COPULAS:
