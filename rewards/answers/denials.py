@@ -23,7 +23,8 @@ _SAID_OF_BOX: Final = ("that", "this", "it", "which", " above")
 _SLIPS: Final = (
     "wait,", "wait.", "wait!", "wait -", "wait –", "wait —", "wait…", "wait...", "sorry", "mistake", "an error",
     "error above", "my error", "is wrong", "was wrong", "forgot", "slip", "miscalc", "apolog", "incorrect",
-    "correction", "等等", "不对", "错", "漏", "抱歉", "すみません", "ミス", "忘れ", "間違", "erreur", "trompé", "oubli", "verrechnet",
+    "correction", "等等", "不对", "错", "漏", "抱歉", "すみません", "ミス", "忘れ", "間違", "erreur", "trompé", "oubli",
+    "verrechnet",
     "fehler", "falsch", "vergessen", "извините", "ошиб", "неверн", "equivoc", "equivoqu", "olvid",
 )  # fmt: skip
 """What a text says when it sees that it went wrong."""

@@ -449,7 +449,7 @@ def narrow(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
     whole = bare is not None and bare[0] == start and trim(text, bare[1], end)[0] >= end
     if whole and not any(sign in text[start:end] for sign in "<*\\"):
         return bare  # the sentence is the answer
-    opened = skip(text, _past_inference(low, start), end, " ,$")
+    opened = skip(text, _past_inference(low, start), end, " ,")
     subject = leading_value(text, low, opened, end) if opened > start else None
     if (
         subject is not None
