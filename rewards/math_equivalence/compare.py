@@ -1448,6 +1448,12 @@ class _Comparison:
         by_noun = _by_noun(expanded_l, expanded_r)
         if by_noun is not None:
             return self.ordered(*by_noun)
+        alike = len(expanded_l) == len(expanded_r) and not (right.names or right.is_set)
+        if alike and (orders := _orders_by_name(left.names, expanded_l)) is not None:
+            found = next((f for f in (self.ordered(o, expanded_r) for o in orders) if f.equal), None) or Decision(
+                False, "order_differs", "the gold names each value; without names they stand in its order"
+            )
+            return Decision(True, "equal_list") if found.equal else found
         found = self.unordered(expanded_l, expanded_r, parameter=parameter, family=left.family)
         if found.equal:
             return Decision(True, "equal_set" if left.is_set or right.is_set else "equal_list")
@@ -1575,6 +1581,18 @@ class _Comparison:
 def _sets_in(values: Sequence[Node]) -> int:
     """How many elements are sets themselves: {1, {2}} is not {1, 2}."""
     return sum(n.op == "set" or n == Node("const", (), "empty") for n in values)
+
+
+def _orders_by_name(names: Sequence[Node], values: Sequence[Node]) -> list[list[Node]] | None:
+    """The values of `x = 5, y = 3` as they are named, and by the alphabet; None where no name tells them apart.
+
+    `x = 1 or x = 2` and `x_1 = 1, x_2 = 2` are two values for one thing, in any order.
+    """
+    told = [str(name.value).rstrip("0123456789'").rstrip("_") for name in names]
+    if len(told) < 2 or len(set(told)) != len(told) or len(values) != len(told):
+        return None
+    by_name = sorted(range(len(told)), key=told.__getitem__)
+    return [list(values), [values[n] for n in by_name]]
 
 
 def _by_noun(gold: Sequence[Node], answer: Sequence[Node]) -> tuple[list[Node], list[Node]] | None:

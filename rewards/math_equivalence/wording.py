@@ -182,7 +182,8 @@ def _quadrant(words: list[str]) -> int | None:
 
 
 def _core(words: list[str]) -> list[str]:
-    return [_SAME.get(w, w) for w in words if w not in _DROPPED]
+    # "Box A" ends in a name, no article
+    return [_SAME.get(w, w) for w in words if w not in _DROPPED] + (["a"] if words[-1:] == ["a"] else [])
 
 
 def _stem(word: str) -> str:
@@ -216,7 +217,7 @@ def _compares(words: list[str]) -> bool:
     """`is taller`, `has more`: what the question "who is taller" asks for."""
     return (
         len(words) > 1
-        and words[0] in ("is", "are", "has", "was")
+        and words[0] in ("is", "are", "has", "was", "have", "contains", "holds", "needs", "weighs", "costs", "earns")
         and (
             words[1] in ("more", "less", "older", "younger", "better")
             or (len(words[1]) > 4 and words[1].endswith("er"))
