@@ -24,8 +24,9 @@ Cost: every search moves in one direction and looks at a bounded stretch around 
 about twice the time. The only regular expressions are tokenizers over single characters; none can backtrack.
 """
 
+from rewards.answers.boxes import part_boxes
 from rewards.answers.find import find_answer
 from rewards.answers.golds import GoldTypeError, gold_texts, number_text
 from rewards.answers.spans import Answer, Span, Where
 
-__all__ = ["Answer", "GoldTypeError", "Span", "Where", "find_answer", "gold_texts", "number_text"]
+__all__ = ["Answer", "GoldTypeError", "Span", "Where", "find_answer", "gold_texts", "number_text", "part_boxes"]

@@ -172,6 +172,27 @@ def _all_boxes(text: str, start: int, end: int) -> tuple[list[_Box], bool]:
     return [box for box in found if box.complete], unfinished
 
 
+def part_boxes(text: str) -> tuple[Span, ...]:
+    """The boxes of a text in which each answers a part: "(1) ... \\boxed{2} ... (2) ... \\boxed{5}", "Case 1: ...".
+
+    Every box has to stand behind its own label, the first behind the first; else (): boxes without labels are drafts.
+    """
+    boxes, unfinished = _all_boxes(text, 0, len(text))
+    if unfinished or not 1 < len(boxes) <= len(_PART_LETTERS):
+        return ()
+    before = 0
+    for n, box in enumerate(boxes):
+        if box.start < before or _is_template(text, box) or _box_denied(text, before, box):
+            return ()
+        gap = text[before : box.start].lower()
+        labels = (f"({n + 1})", f"（{n + 1}）", f"({_PART_LETTERS[n]})", f"case {n + 1}", f"part {n + 1}")
+        if not any(label in gap for label in labels):
+            return ()
+        before = box.end
+    return tuple(_span(text, box) for box in boxes)
+
+
+_PART_LETTERS: Final = "abcdefgh"
 _NO_TEMPLATE: Final = (*"0123456789-+(", "\\frac", "\\dfrac", "\\sqrt", "\\left", "\\$")
 """How most answers begin, and no template."""
 

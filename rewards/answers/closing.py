@@ -107,6 +107,8 @@ def _none_exists(low: str, start: int, end: int) -> tuple[int, int] | None:
     stop = at
     for word in low[at:end].split(" ", 4)[:4]:
         stop += len(word) + 1
+        if word == "such" and low.startswith("$", stop) and 0 < low.find("$", stop + 1, end) - stop < 8:
+            return at - 3, low.find("$", stop + 1, end) + 1  # no such $n$
         if word.strip(".,") in _KINDS and not low.startswith(tuple(f"{kind}" for kind in _KINDS), stop):
             return at - 3, stop - 1
         if word not in _QUALITIES:

@@ -53,7 +53,7 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 from pydantic import Field
 
-from rewards.answers import Answer, GoldTypeError, Where, find_answer, gold_texts
+from rewards.answers import Answer, GoldTypeError, Where, find_answer, gold_texts, part_boxes
 from rewards.math_equivalence.compare import REASONS, Decision, Policy, Reading, equal, read, show
 from rewards.math_equivalence.tree import Node
 from rewards.registry import Params, Verifier, register
@@ -131,6 +131,8 @@ class _Gold(NamedTuple):
     readings: tuple[Reading, ...]
     choice: bool
     unusable: Verdict | None
+    parts: int = 1
+    """How many values a list holds."""
 
 
 class _Undecided(NamedTuple):
@@ -282,6 +284,12 @@ class MathEquivalence(Verifier[MathParams]):
             assert isinstance(decided, Verdict)
             self._remember(key, decided)
             verdict = decided
+        if verdict.score == 0.0 and gold.parts > 1 and found.mark == "boxed" and len(found.spans) == 1:
+            parts = part_boxes(sample.text.rpartition("</think>")[2])
+            if len(parts) == gold.parts:
+                joined = self._compare(gold, Answer(parts, "boxed"))
+                if isinstance(joined, Verdict) and joined.score == 1.0:
+                    return joined
         if verdict.reason in _COMPUTED and self.params.refuse_prompt_echo and _repeats_prompt(answer, sample):
             return _ECHOED
         return verdict
@@ -443,7 +451,9 @@ def _read_gold(gold: Any) -> _Gold:
             why = reading.problem_detail or "nothing is written" if text.strip() else "nothing is written"
             detail = f"gold {_short(text)} cannot be read: {why}"
             return _Gold((), False, Verdict.invalid(Reason.GOLD_UNREADABLE, detail))
-    return _Gold(readings, any(_is_choice(text) for text in texts), None)
+    node = readings[0].node if len(readings) == 1 else None
+    parts = len(node.args) if node is not None and node.op in ("list", "seq") else 1
+    return _Gold(readings, any(_is_choice(text) for text in texts), None, parts)
 
 
 def _is_digits(text: str) -> bool:

@@ -1012,7 +1012,8 @@ class _Comparison:
     def times(self, g: Node, a: Node) -> Decision:
         if g.op == "time" and a.op == "time":
             gm, ghalf, am, ahalf = g.value[0], g.value[1], a.value[0], a.value[1]
-            same = gm == am or (ghalf != ahalf and (gm - am) % 720 == 0)
+            unsaid = a if ghalf else g  # 3:45 may be either half of the day, 15:45 is the second
+            same = gm == am or (ghalf != ahalf and (gm - am) % 720 == 0 and 0 < unsaid.value[2] <= 12)
             return Decision(same, "equal_time" if same else "value_differs")
         one, other = (g, a) if g.op == "time" else (a, g)
         hours, minutes = one.value[2], one.value[3]

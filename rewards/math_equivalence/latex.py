@@ -180,6 +180,8 @@ def _read(toks: list[Token], comma: str, unit_letters: str = "") -> Node:
         if any(t.text == "'" for t in toks):
             words = " ".join(words).replace("doesn t", "doesn't").split()
         special = phrase(words)
+        if special is None and words[:1] == ["there"] and _none_exists(words):
+            return Node("const", (), "empty")
         if toks[0].kind == "o" and toks[0].text == "-":
             if toks[1].space < 2 and special is None:
                 raise Problem("unreadable", "a minus sign before words")
@@ -222,6 +224,18 @@ def _read(toks: list[Token], comma: str, unit_letters: str = "") -> Node:
         if toks[0].text in ("A", "a", "An", "an") and is_word(toks[1].text):
             return said  # "A bag costs 35 yuan": an article, no letter of a formula
         return Node("text", (), said.value)  # words around formulas: equal to the same words only
+
+
+_SOUGHT: Final = frozenset(
+    "integer integers number numbers solution solutions value values pair pairs triple triples root roots such".split()
+)
+_EXCEPTIONS: Final = frozenset("other than except but besides apart only more".split())
+
+
+def _none_exists(words: list[str]) -> bool:
+    """ "There are no positive integers n with this property.", without an exception to it."""
+    told = words[1:3] in (["are", "no"], ["is", "no"], ["exist", "no"], ["exists", "no"])
+    return told and not _SOUGHT.isdisjoint(words[3:6]) and _EXCEPTIONS.isdisjoint(words)
 
 
 def _spaced_numbers(toks: list[Token]) -> Node | None:
@@ -425,6 +439,7 @@ def parse(text: str, comma: str = "auto", unit_letters: str = "") -> Node:
             toks = toks[1:]  # for n = 4k; at 12:45
     if toks[0].kind in ("w", "W") and toks[0].text in _CURRENCY_CODES:
         _money_first(toks)
+    numbered = False
     size = len(toks)
     outer = _outer_braces(toks)
     if outer:
@@ -432,7 +447,9 @@ def parse(text: str, comma: str = "auto", unit_letters: str = "") -> Node:
     if len(toks) > 4 and toks[0].kind == "w" and len(toks[0].text) == 1 and toks[1].text == "|":
         toks = [Token("o", "\\{"), *toks, Token("o", "\\}")]  # x|x>2, a set whose braces the box took
     if len(toks) > 5 and ")" in (toks[1].text, toks[2].text) and (toks[0].text == "(") == (toks[2].text == ")"):
-        toks = _without_numbering(toks)
+        plain = _without_numbering(toks)
+        numbered = plain is not toks
+        toks = plain
     if [t.text for t in toks].count("|") == 1 and not any(t.text in ("\\{", "(") for t in toks):
         for t in toks:
             if t.text == "|":
@@ -447,6 +464,8 @@ def parse(text: str, comma: str = "auto", unit_letters: str = "") -> Node:
     if option is not None:
         return option
     node = _read(toks, comma, unit_letters)
+    if numbered and node.op == "list":
+        node = Node("seq", node.args)  # the parts of a question stand in its order
     if size > MAX_DEPTH and _too_deep(node):
         raise Problem("over_limit", f"deeper than {MAX_DEPTH}")
     if node.op == "list" and not node.args:

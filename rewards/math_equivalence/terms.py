@@ -1209,6 +1209,8 @@ class Terms(Numerals, UnitGrammar):
             node = Node("build", (first, condition))
         elif first.op == "list" and token.kind == "" and all(n.op == "rel" for n in first.args) and first.args:
             node = first  # the brace of a system stays open
+        elif first.op == "cases" and token.kind == "":
+            node = first
         elif first.op == "list" and not (first.value == "or" and any(a.op == "rel" for a in first.args)):
             node = Node("set", first.args)
         else:
@@ -1232,7 +1234,7 @@ class Terms(Numerals, UnitGrammar):
         """environment := "\\begin{...}" rows "\\end{...}" """
         name = token.text
         self.i += 1
-        if name in ("cases", "rcases", "dcases"):
+        if name in ("cases", "rcases", "dcases") or (name == "array" and self.opens_cases()):
             return self.case_rows(name)
         if name in _ALIGNMENTS:
             return self.aligned_rows(name)
@@ -1269,6 +1271,17 @@ class Terms(Numerals, UnitGrammar):
         if len(rows[0]) == 1 and all(n.op == "rel" for n in cells):
             return Node("list", cells, ",")  # a system of equations
         return Node("matrix", cells, (len(rows), len(rows[0]), _MATRICES[name]))
+
+    def opens_cases(self) -> bool:
+        """`\\left\\{\\begin{array}{ll} 1, & n = 1 \\\\ 2n, & n \\ge 2 \\end{array}`: cases without their name"""
+        if self.open[-1:] != ["\\{"] or self.toks[self.i - 2].text != "\\{":
+            return False
+        j = self.i
+        while (token := self.toks[j]).kind not in ("E", ""):
+            if token.text == "&":
+                return self.toks[j + 1].kind != "r" and self.toks[j - 1].kind in (",", "q")
+            j += 1
+        return False
 
     def aligned_rows(self, name: str) -> Node:
         """alignment := row ("\\\\" row)* ; `&` only says where rows meet, and a row that starts with "=" goes on"""
