@@ -15,7 +15,7 @@ from rewards.math_equivalence.numerals import Numerals
 from rewards.math_equivalence.prose import phrase
 from rewards.math_equivalence.tokens import END, GREEK_WORDS, PLAIN_CONSTS, Token, is_word
 from rewards.math_equivalence.tree import INFTY, MAX_ELEMENTS, TWO, Node, Problem, exact_of
-from rewards.math_equivalence.unit_grammar import UnitGrammar, quantity, unit_like
+from rewards.math_equivalence.unit_grammar import UnitGrammar, price, quantity, unit_like
 from rewards.math_equivalence.units import read_unit
 from rewards.math_equivalence.vocabulary import (
     AND_WORDS,
@@ -244,7 +244,7 @@ class Terms(Numerals, UnitGrammar):
                 continue
             if kind == "m" and _is_quantity(pending) and self.toks[self.i + 1].kind not in ("n", "w", "c"):
                 self.i += 1
-                pending = [Node("money", (tree.mul(pending),), text)]
+                pending = [price(tree.mul(pending), text)]
                 continue
             if kind == "c" and text in ("bmod", "mod"):
                 self.i += 1
@@ -754,7 +754,7 @@ class Terms(Numerals, UnitGrammar):
         if scale.kind in ("w", "W") and scale.text.lower() in ("thousand", "million", "billion", "trillion"):
             self.i += 1
             amount = tree.mul([amount, Node("num", (), SCALES[scale.text.lower()])])
-        return Node("money", (amount,), token.text)
+        return price(amount, token.text)
 
     def letters(self, token: Token) -> Node:
         """letters := function name | constant | word | product of single letters, left to right"""

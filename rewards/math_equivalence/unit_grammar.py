@@ -215,8 +215,15 @@ def quantity(node: Node, unit: Unit) -> Node:
     if unit.kind == "degree":
         return Node("deg", (node,))
     if unit.kind == "money":
-        return Node("money", (node,), unit.text)
+        return price(node, unit.text)
     return Node("qty", (node,), unit)
+
+
+def price(amount: Node, sign: str) -> Node:
+    """An amount of money. `12.500 €` are twelve thousand and five hundred: no price has three decimals."""
+    if sign == "€" and amount.op == "dec" and amount.value.digits == 3 and amount.value.value >= 1:
+        amount = Node("num", (), int(amount.value.value * 1000))
+    return Node("money", (amount,), sign)
 
 
 def unit_like(token: Token) -> bool:
