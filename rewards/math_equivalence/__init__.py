@@ -131,8 +131,12 @@ class _Gold(NamedTuple):
     readings: tuple[Reading, ...]
     choice: bool
     unusable: Verdict | None
-    parts: int = 1
-    """How many values a list holds."""
+
+    @property
+    def parts(self) -> int:
+        """How many values a list holds; asked for only where it matters, since most golds need no tree."""
+        node = self.readings[0].node if len(self.readings) == 1 else None
+        return len(node.args) if node is not None and node.op in ("list", "seq") else 1
 
 
 class _Undecided(NamedTuple):
@@ -284,9 +288,10 @@ class MathEquivalence(Verifier[MathParams]):
             assert isinstance(decided, Verdict)
             self._remember(key, decided)
             verdict = decided
-        if verdict.score == 0.0 and gold.parts > 1 and found.mark == "boxed" and len(found.spans) == 1:
-            parts = part_boxes(sample.text.rpartition("</think>")[2])
-            if len(parts) == gold.parts:
+        if verdict.score == 0.0 and found.mark == "boxed" and len(found.spans) == 1:
+            said = sample.text.rpartition("</think>")[2]
+            boxes = said.count("boxed")
+            if 1 < boxes == gold.parts and (parts := part_boxes(said)):
                 joined = self._compare(gold, Answer(parts, "boxed"))
                 if isinstance(joined, Verdict) and joined.score == 1.0:
                     return joined
@@ -451,9 +456,7 @@ def _read_gold(gold: Any) -> _Gold:
             why = reading.problem_detail or "nothing is written" if text.strip() else "nothing is written"
             detail = f"gold {_short(text)} cannot be read: {why}"
             return _Gold((), False, Verdict.invalid(Reason.GOLD_UNREADABLE, detail))
-    node = readings[0].node if len(readings) == 1 else None
-    parts = len(node.args) if node is not None and node.op in ("list", "seq") else 1
-    return _Gold(readings, any(_is_choice(text) for text in texts), None, parts)
+    return _Gold(readings, any(_is_choice(text) for text in texts), None)
 
 
 def _is_digits(text: str) -> bool:
